@@ -61,39 +61,43 @@ let package = Package(
         .target(name: "JSONPath", swiftSettings: settings),
         // What should never happen, reported: the one module that all others may use.
         .target(name: "Assertions", swiftSettings: settings),
+        // The C library of the platform under one name.
+        .target(name: "CLibrary", swiftSettings: settings),
         // How bytes, durations and URLs are written, for modules that must not know each other.
         .target(name: "Encodings", swiftSettings: settings),
         // Random numbers that a seed fixes: for simulations, tests and measurements.
-        .target(name: "SeededNumbers", swiftSettings: settings),
-        .target(name: "PipelineCore", dependencies: ["Encodings", "JSONPath"], swiftSettings: settings),
+        .target(name: "SeededNumbers", dependencies: ["CLibrary"], swiftSettings: settings),
+        .target(name: "PipelineCore", dependencies: ["CLibrary", "Encodings", "JSONPath"], swiftSettings: settings),
         .target(
             name: "PipelineEngine", dependencies: ["Assertions", "PipelineCore", "JSONPath", heap],
             swiftSettings: settings),
         .target(
             name: "PipelineStages",
             dependencies: [
-                "CArchive", "CChecksum", "CFiles", "COpenSSL", "PipelineCore", "PipelineHTTP", "NetworkTasks",
+                "CLibrary", "CArchive", "CChecksum", "CFiles", "COpenSSL", "PipelineCore", "PipelineHTTP",
+                "NetworkTasks",
                 "JSONPath", crypto, httpTypes, structuredFields, subprocess, system,
             ],
             swiftSettings: settings),
         .target(
             name: "PipelineHTTP",
             dependencies: [
-                "CBase64", "CCurl", "CZlib", "Encodings", "NetworkTasks", crypto, cryptoExtras, httpTypes,
+                "CLibrary", "CBase64", "CCurl", "CZlib", "Encodings", "NetworkTasks", crypto, cryptoExtras, httpTypes,
             ],
             swiftSettings: settings),
         .target(name: "NetworkTasks", swiftSettings: settings),
         .target(
             name: "PipelineJournal",
             dependencies: [
-                "Assertions", "CSQLite", "PipelineSQL", "PipelineSQLite", "PipelinePostgres", "PipelineCore",
+                "CLibrary", "Assertions", "CSQLite", "PipelineSQL", "PipelineSQLite", "PipelinePostgres",
+                "PipelineCore",
                 "PipelineHTTP", "JSONPath",
             ],
             swiftSettings: settings),
         .target(name: "PipelineSQL", swiftSettings: settings),
         .target(name: "PipelineSQLite", dependencies: ["CSQLite", "PipelineSQL"], swiftSettings: settings),
         .target(
-            name: "PipelinePostgres", dependencies: ["Assertions", "Encodings", "PipelineSQL"],
+            name: "PipelinePostgres", dependencies: ["CLibrary", "Assertions", "Encodings", "PipelineSQL"],
             swiftSettings: settings),
         .target(name: "CBase64"),
         .target(name: "CChecksum"),
@@ -110,14 +114,17 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "PipelineNotifier",
-            dependencies: ["CCurl", "PipelineCore", "PipelineHTTP", "JSONPath", crypto, httpTypes, subprocess, system],
+            dependencies: [
+                "CLibrary", "CCurl", "PipelineCore", "PipelineHTTP", "JSONPath", crypto, httpTypes, subprocess, system,
+            ],
             swiftSettings: settings),
 
         // Whole jobs in virtual time: for tests, and for 'pipeline test'.
         .target(
             name: "PipelineSimulation",
             dependencies: [
-                "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", "SeededNumbers", heap, httpTypes,
+                "CLibrary", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", "SeededNumbers", heap,
+                httpTypes,
             ],
             swiftSettings: settings),
 
@@ -127,7 +134,8 @@ let package = Package(
         .target(
             name: "PipelineKit",
             dependencies: [
-                "Assertions", "CBuild", "PipelineCore", "PipelineEngine", "PipelineStages", "PipelineJournal",
+                "CLibrary", "Assertions", "CBuild", "PipelineCore", "PipelineEngine", "PipelineStages",
+                "PipelineJournal",
                 "PipelineHTTP", "PipelineNotifier", "PipelineTraces", "JSONPath", crypto, httpTypes, subprocess, system,
             ],
             swiftSettings: settings),
@@ -141,12 +149,13 @@ let package = Package(
         // What people look at.
         .target(name: "CAssets", exclude: ["Assets"]),
         .target(
-            name: "PipelinePictures", dependencies: ["CAssets", "PipelineCore", "PipelineKit"],
+            name: "PipelinePictures", dependencies: ["CLibrary", "CAssets", "PipelineCore", "PipelineKit"],
             swiftSettings: settings),
         .target(
             name: "PipelineDashboard",
             dependencies: [
-                "Assertions", "CAssets", "PipelinePictures", "PipelineServer", "PipelineKit", "PipelineCore",
+                "CLibrary", "Assertions", "CAssets", "PipelinePictures", "PipelineServer", "PipelineKit",
+                "PipelineCore",
                 "PipelineEngine",
                 "JSONPath", subprocess, system, .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -155,7 +164,7 @@ let package = Package(
         .target(
             name: "PipelineCommands",
             dependencies: [
-                "Assertions", "CTexts", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineHTTP",
+                "CLibrary", "Assertions", "CTexts", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineHTTP",
                 "PipelineJournal", "PipelineStages", "PipelinePictures", "PipelineSimulation", "JSONPath",
                 argumentParser, httpTypes,
             ],
@@ -167,11 +176,12 @@ let package = Package(
         ),
         // Metrics as a page, for whichever server gives it out.
         .target(
-            name: "PipelineMetrics", dependencies: ["PipelineKit", "PipelineCore"], swiftSettings: settings),
+            name: "PipelineMetrics", dependencies: ["CLibrary", "PipelineKit", "PipelineCore"], swiftSettings: settings),
         .target(
             name: "PipelineDaemon",
             dependencies: [
-                "Assertions", "PipelineDashboard", "PipelineMetrics", "PipelineServer", "PipelineKit", "PipelineCore",
+                "CLibrary", "Assertions", "PipelineDashboard", "PipelineMetrics", "PipelineServer", "PipelineKit",
+                "PipelineCore",
                 "PipelineEngine", "JSONPath", crypto, argumentParser, .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -198,7 +208,7 @@ let package = Package(
         .target(
             name: "SelfieStudio",
             dependencies: [
-                "CZlib", .product(name: "NIOCore", package: "swift-nio"),
+                "CLibrary", "CZlib", .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
@@ -213,7 +223,7 @@ let package = Package(
         .executableTarget(
             name: "pipeline-bench",
             dependencies: [
-                "CSpawn", "JournalCopies", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineHTTP",
+                "CLibrary", "CSpawn", "JournalCopies", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineHTTP",
                 "PipelineJournal", "PipelineSQLite", "PipelineStages", "NetworkTasks", "JSONPath", "SeededNumbers",
                 argumentParser, httpTypes,
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -232,7 +242,8 @@ let package = Package(
         .target(
             name: "PipelineTestKit",
             dependencies: [
-                "CSpawn", "PipelineSimulation", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", httpTypes,
+                "CLibrary", "CSpawn", "PipelineSimulation", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath",
+                httpTypes,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -249,7 +260,8 @@ let package = Package(
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "PipelineSQLite", "PipelineTestKit", "SelfieStudio", "JSONPath", "pipeline", "pipeline-daemon",
+                "CLibrary", "PipelineSQLite", "PipelineTestKit", "SelfieStudio", "JSONPath", "pipeline",
+                "pipeline-daemon",
                 "selfie-studio", crypto,
             ],
             swiftSettings: settings),
@@ -278,14 +290,16 @@ let package = Package(
         .testTarget(
             name: "PipelineHTTPTests",
             dependencies: [
-                "CCurl", "NetworkTasks", "PipelineHTTP", "PipelineTestKit", "SeededNumbers", crypto, cryptoExtras,
+                "CLibrary", "CCurl", "NetworkTasks", "PipelineHTTP", "PipelineTestKit", "SeededNumbers", crypto,
+                cryptoExtras,
                 httpTypes,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "PipelineStagesTests",
             dependencies: [
-                "PipelineStages", "PipelineCore", "PipelineHTTP", "PipelineTestKit", "NetworkTasks", "JSONPath",
+                "CLibrary", "PipelineStages", "PipelineCore", "PipelineHTTP", "PipelineTestKit", "NetworkTasks",
+                "JSONPath",
                 "CArchive", "SeededNumbers", httpTypes, crypto,
             ],
             swiftSettings: settings),
@@ -298,12 +312,13 @@ let package = Package(
         .testTarget(
             name: "PipelineJournalTests",
             dependencies: [
-                "PipelineJournal", "PipelineSQLite", "PipelineTestKit", "JournalConformance", "PipelineCore",
+                "CLibrary", "PipelineJournal", "PipelineSQLite", "PipelineTestKit", "JournalConformance",
+                "PipelineCore",
                 "PipelineHTTP", "JSONPath", "SeededNumbers",
             ],
             exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(
-            name: "PipelineSQLiteTests", dependencies: ["CSQLite", "PipelineSQL", "PipelineSQLite"],
+            name: "PipelineSQLiteTests", dependencies: ["CLibrary", "CSQLite", "PipelineSQL", "PipelineSQLite"],
             swiftSettings: settings),
         .testTarget(
             name: "PipelineCommandsTests",

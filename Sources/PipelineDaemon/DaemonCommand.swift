@@ -1,6 +1,6 @@
 import ArgumentParser
 import Assertions
-import Glibc
+import CLibrary
 import Logging
 import PipelineCore
 import PipelineDashboard

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import CLibrary
 public import PipelineKit
 
 /// The background owner's program: with ``main(extend:)`` an executable of one's own runs detached jobs that use stages

@@ -1,11 +1,6 @@
+import CLibrary
 package import PipelineCore
 import PipelineSQLite
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 extension SQLiteJournal {
     /// Copies the journal as it is at this moment into a new file, while jobs go on.

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import PipelineKit
 
 /// The process that gives out metrics, by the names that Prometheus' client libraries have for it

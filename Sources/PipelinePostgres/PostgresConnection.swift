@@ -1,10 +1,5 @@
+import CLibrary
 package import PipelineSQL
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// One connection to a server, in libpq's pipeline mode (postgresql.org/docs/current/libpq-pipeline-mode.html): statements
 /// are sent as they come, and one round trip brings the results of all.

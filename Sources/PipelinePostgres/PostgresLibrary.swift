@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import CLibrary
 
 /// The functions of libpq that are used here (postgresql.org/docs/current/libpq.html), found in the library that the
 /// machine has. It is opened when the first connection is made: a program that makes none needs no libpq.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import CLibrary
 
 /// The cost of large bodies for the built program: a file in base64 against the file as it is, and a long stream of
 /// events.

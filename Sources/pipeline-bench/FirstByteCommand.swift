@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import CLibrary
 
 /// The time that it takes from the start of a command until its first byte arrives at a server on loopback.
 struct FirstByteCommand: ParsableCommand {

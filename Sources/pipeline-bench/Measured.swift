@@ -1,5 +1,5 @@
 import CSpawn
-import Glibc
+import CLibrary
 
 /// The cost of one run of a process, as the kernel accounts for it (getrusage(2)).
 struct Measured {

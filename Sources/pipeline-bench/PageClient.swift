@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// Asks for pages as a program does: with a token, a connection each.
 struct PageClient {

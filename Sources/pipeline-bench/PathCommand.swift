@@ -1,6 +1,6 @@
 import ArgumentParser
 import CSpawn
-import Glibc
+import CLibrary
 
 /// A far network between two network namespaces of this machine: what the tun device of one sends comes out of that of the
 /// other late, no faster than a rate, and not always. For kernels without netem(8).
@@ -48,7 +48,7 @@ struct PathCommand: ParsableCommand {
 
     /// Attaches to a tun device: packets as they are, without a head (TUNSETIFF, linux/if_tun.h).
     private static func open(_ device: String) throws -> Int32 {
-        let descriptor = Glibc.open("/dev/net/tun", O_RDWR | O_NONBLOCK)
+        let descriptor = CLibrary.open("/dev/net/tun", O_RDWR | O_NONBLOCK)
         var request = [UInt8](repeating: 0, count: 40)
         for (index, byte) in device.utf8.prefix(15).enumerated() { request[index] = byte }
         (request[16], request[17]) = (0x01, 0x10)

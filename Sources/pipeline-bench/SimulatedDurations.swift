@@ -1,10 +1,5 @@
+import CLibrary
 import SeededNumbers
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Durations of a simulated service, in seconds, fixed by a seed.
 struct SimulatedDurations {

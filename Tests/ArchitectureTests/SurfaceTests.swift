@@ -10,7 +10,8 @@ import Testing
 
     /// Those that a library product brings along, without anything for its users.
     private static let hidden = [
-        "Encodings", "SeededNumbers", "JournalCopies", "JournalConformance", "PipelineEngine", "PipelineJournal",
+        "CLibrary", "Encodings", "SeededNumbers", "JournalCopies", "JournalConformance", "PipelineEngine",
+        "PipelineJournal",
         "PipelineSQL", "PipelineSQLite", "PipelinePostgres", "PipelineNotifier", "PipelineTraces", "PipelineServer",
         "PipelinePictures", "PipelineDashboard", "PipelineMetrics",
         "PipelineSimulation", "PipelineTestKit", "SelfieStudio",

@@ -1,3 +1,4 @@
+import CLibrary
 import CCurl
 import HTTPTypes
 import NetworkTasks
@@ -5,14 +6,6 @@ import PipelineHTTP
 import PipelineTestKit
 import Synchronization
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 @Suite("Exchanges over libcurl")
 struct CurlTransportExchangeTests {

@@ -1,17 +1,10 @@
+import CLibrary
 import HTTPTypes
 import NetworkTasks
 import PipelineHTTP
 import PipelineTestKit
 import Synchronization
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 @Suite("Limits of a service")
 struct ServiceLimitTests {

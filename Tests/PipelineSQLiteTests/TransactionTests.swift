@@ -1,13 +1,8 @@
+import CLibrary
 import CSQLite
 import PipelineSQL
 import PipelineSQLite
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 @Suite("Transactions of SQLite, and files that can't be used")
 struct TransactionTests {

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import PipelineCore
 import PipelineKit
 import Synchronization
@@ -74,7 +74,7 @@ struct Console: Sendable {
     private static func write(_ text: String, to descriptor: Int32) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes { CLibrary.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 {
                 if errno == EINTR { continue }
                 return false

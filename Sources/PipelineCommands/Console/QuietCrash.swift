@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// The traces that a crash of the program leaves: nothing that could hold a secret.
 ///

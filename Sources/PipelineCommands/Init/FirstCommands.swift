@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import PipelineCore
 
 /// The commands to type for a pipeline file that was just written: its inputs that have no value yet are named.

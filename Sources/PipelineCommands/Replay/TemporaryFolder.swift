@@ -1,13 +1,13 @@
-import Glibc
+import CLibrary
 import PipelineKit
 
 /// A folder of a command's own for files that nobody keeps.
 enum TemporaryFolder {
     /// Removes one with all that is in it; links are not followed.
     static func remove(_ path: String) {
-        guard Glibc.remove(path) != 0, errno == ENOTEMPTY || errno == EEXIST else { return }
+        guard CLibrary.remove(path) != 0, errno == ENOTEMPTY || errno == EEXIST else { return }
         for name in FolderContent.names(path) { remove("\(path)/\(name)") }
-        Glibc.remove(path)
+        CLibrary.remove(path)
     }
 
     /// Makes one, and returns its path.

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import PipelineKit
 
 /// The spread of durations, in one line of blocks: each as many times as its height says, from the shortest to the

@@ -1,5 +1,5 @@
 import Dispatch
-import Glibc
+import CLibrary
 import JSONPath
 import PipelineKit
 
@@ -28,7 +28,7 @@ final class ControlServer: Sendable {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         source.setEventHandler { [weak self] in self?.accept() }
-        source.setCancelHandler { [descriptor] in _ = Glibc.close(descriptor) }
+        source.setCancelHandler { [descriptor] in _ = CLibrary.close(descriptor) }
     }
 
     func start() { source.activate() }
@@ -38,7 +38,7 @@ final class ControlServer: Sendable {
 
     private func accept() {
         while true {
-            let connection = Glibc.accept(descriptor, nil, nil)
+            let connection = CLibrary.accept(descriptor, nil, nil)
             if connection < 0 {
                 if errno == EINTR || errno == ECONNABORTED { continue }
                 // Without room for another descriptor the socket stays readable: not at once again.

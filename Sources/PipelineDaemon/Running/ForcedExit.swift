@@ -1,5 +1,5 @@
 import Dispatch
-import Glibc
+import CLibrary
 
 /// The last resort of a process that is to end.
 enum ForcedExit {

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// The service manager that started this process, as sd_notify(3) and sd_listen_fds(3) describe it; without one
 /// nothing is said.

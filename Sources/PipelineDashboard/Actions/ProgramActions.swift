@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 package import PipelineCore
 package import PipelineKit
 import Subprocess

@@ -1,14 +1,7 @@
+import CLibrary
 import CCurl
 import HTTPTypes
 import NetworkTasks
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// libcurl's callbacks: C functions that find their exchange in the pointer that was set with them.
 extension CurlExchange {

@@ -1,12 +1,5 @@
+import CLibrary
 import CCurl
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The facts that libcurl tells about a failed transfer, and what they mean.
 ///

@@ -1,13 +1,6 @@
+import CLibrary
 import CCurl
 import NetworkTasks
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The thread that owns libcurl: takes letters, lets libcurl work, hands out results, sleeps.
 ///

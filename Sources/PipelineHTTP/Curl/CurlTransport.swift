@@ -1,13 +1,6 @@
+import CLibrary
 public import NetworkTasks
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// HTTP on libcurl: one thread owns a `curl_multi` and carries any number of exchanges.
 ///

@@ -1,12 +1,5 @@
+import CLibrary
 import CBase64
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Encodes stretches of a file in base64 (RFC 4648, section 4) into a buffer: a file of any size in the space of one
 /// block, and from any place on, as libcurl goes back before it sends a body again.

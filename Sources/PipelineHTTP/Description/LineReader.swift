@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import CLibrary
 
 /// Reads a file line by line: what stands between line feeds, without blanks and carriage returns around it; empty
 /// lines are passed over. It holds one line and one block of the file.

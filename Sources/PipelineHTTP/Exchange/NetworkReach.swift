@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import CLibrary
 
 /// The addresses that an exchange may connect to, its redirects too.
 public enum NetworkReach: String, Sendable, Equatable, CaseIterable {

@@ -1,12 +1,5 @@
+import CLibrary
 package import HTTPTypes
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Puts the body of an answer where it belongs, as its sink decides.
 ///

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import CLibrary
 
 /// The number of open files that this process may have (`RLIMIT_NOFILE`, getrlimit(2)), and the part of them that
 /// transfers leave to all that must go on meanwhile: the journal, timers, signals, names, programs.

@@ -1,12 +1,7 @@
+import CLibrary
 import CSQLite
 import PipelineCore
 package import PipelineSQLite
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 extension JournalFailure: SQLiteFailure {
     /// Makes of a failed call what it means for the journal's callers.

@@ -1,12 +1,7 @@
+import CLibrary
 import CSQLite
 import PipelineCore
 import PipelineSQLite
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// The database file of a response cache: how it is made, and how it and those of earlier versions are removed.
 struct CacheFiles: Sendable {

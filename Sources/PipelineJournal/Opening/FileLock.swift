@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import CLibrary
 
 /// An exclusive lock on a file of our own, held by an open file description (fcntl_locking(2), "Open file description
 /// locks").

@@ -1,10 +1,5 @@
+import CLibrary
 import PipelineCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 extension JournalDatabase {
     /// Opens the folder's database, made if need be, with its schema up to date.

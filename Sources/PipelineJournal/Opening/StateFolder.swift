@@ -1,10 +1,5 @@
+import CLibrary
 import PipelineCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// The folder that holds all durable state: its paths, and the rules that keep it private.
 ///

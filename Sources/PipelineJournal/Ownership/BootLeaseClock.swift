@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import CLibrary
 
 /// The kernel's clock since the start of the machine: CLOCK_BOOTTIME (clock_gettime(2)) with the boot id of
 /// `/proc/sys/kernel/random/boot_id` (random(4)).

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import CLibrary
 
 /// A thread of our own for work that blocks: Swift's pool has too few to lend one out.
 enum JournalThread {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import CLibrary
 
 /// The datagram socket on which an owner is woken (unix(7)). A datagram is an ``OwnerMessage``; what is wanted of a
 /// job stands in its row.

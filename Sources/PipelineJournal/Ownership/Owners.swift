@@ -1,11 +1,6 @@
+import CLibrary
 package import PipelineCore
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// The owners that jobs may have: the owners of this process, and whether those of others are alive.
 package final class Owners: Sendable {

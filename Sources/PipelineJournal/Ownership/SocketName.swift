@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    package import Glibc
-#elseif canImport(Darwin)
-    package import Darwin
-#endif
+package import CLibrary
 
 /// The place of a Unix socket's name (unix(7)), by which owners of jobs and the background owner are reached.
 ///
@@ -25,7 +21,7 @@ package struct SocketName: Sendable {
     package func withAddress(_ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         if let result = Self.withAddress(path, call) { return result }
         #if os(Linux)
-            let parent = Glibc.open(folder, Self.openPath | O_DIRECTORY | O_CLOEXEC)
+            let parent = CLibrary.open(folder, Self.openPath | O_DIRECTORY | O_CLOEXEC)
             guard parent >= 0 else { return -1 }
             defer { close(parent) }
             if let result = Self.withAddress("/proc/self/fd/\(parent)/\(name)", call) { return result }

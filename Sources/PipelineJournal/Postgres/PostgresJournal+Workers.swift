@@ -1,12 +1,7 @@
+import CLibrary
 package import PipelineCore
 import PipelinePostgres
 import PipelineSQL
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A process that shares a journal with others, as its row says.
 package struct JournalWorker: Sendable, Hashable {

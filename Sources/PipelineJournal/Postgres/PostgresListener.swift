@@ -1,13 +1,8 @@
+import CLibrary
 import PipelineCore
 import PipelinePostgres
 import PipelineSQL
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Hears what other processes tell this one, and tells them: LISTEN and NOTIFY on a connection and a thread of their own,
 /// begun at the first use.
@@ -54,8 +49,8 @@ final class PostgresListener: Sendable {
     }
 
     deinit {
-        Glibc.close(wakeup.reading)
-        Glibc.close(wakeup.writing)
+        CLibrary.close(wakeup.reading)
+        CLibrary.close(wakeup.writing)
     }
 
     static func channel(of owner: OwnerID) -> String { "pipeline:\(owner.text)" }

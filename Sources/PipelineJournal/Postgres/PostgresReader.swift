@@ -1,11 +1,6 @@
+import CLibrary
 import PipelineCore
 import PipelinePostgres
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Reads besides the writer, on a connection of its own that is opened at the first reading.
 ///

@@ -1,13 +1,8 @@
+import CLibrary
 import PipelineCore
 import PipelinePostgres
 import PipelineSQL
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// The only writer of a process to a journal in PostgreSQL: a thread that takes what has queued and commits it as one
 /// transaction, in two round trips: all statements, and the commit.

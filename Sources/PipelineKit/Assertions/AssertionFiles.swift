@@ -1,5 +1,5 @@
 package import Assertions
-import Glibc
+import CLibrary
 package import JSONPath
 import PipelineCore
 
@@ -53,11 +53,11 @@ package struct AssertionFiles: AssertionRecorder {
         let name = failure.file.map { $0.isLetter || $0.isNumber || $0 == "." ? $0 : "-" }
         let path = "\(folder)/\(String(name))-\(failure.line).json"
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
-        var descriptor = Glibc.open(path, flags, 0o600)
+        var descriptor = CLibrary.open(path, flags, 0o600)
         if descriptor < 0, errno == ENOENT {
             mkdir(AbsolutePath.folder(of: folder), 0o700)
             mkdir(folder, 0o700)
-            descriptor = Glibc.open(path, flags, 0o600)
+            descriptor = CLibrary.open(path, flags, 0o600)
         }
         return descriptor < 0 ? nil : descriptor
     }

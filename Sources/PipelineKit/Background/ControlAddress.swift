@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import PipelineJournal
 
 /// The control socket of a state folder's background owner (unix(7)): where its name stands, and how it is reached.
@@ -23,7 +23,7 @@ package struct ControlAddress: Sendable {
         guard let descriptor = Self.open() else { return nil }
         unlink(path)
         guard name.withAddress({ bind(descriptor, $0, $1) }) == 0, chmod(path, 0o600) == 0,
-            Glibc.listen(descriptor, 64) == 0
+            CLibrary.listen(descriptor, 64) == 0
         else {
             let code = errno
             close(descriptor)
@@ -36,7 +36,7 @@ package struct ControlAddress: Sendable {
     /// A connection to the background owner; nil with `errno` set when none listens.
     func connect() -> Int32? {
         guard let descriptor = Self.open() else { return nil }
-        guard name.withAddress({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
+        guard name.withAddress({ CLibrary.connect(descriptor, $0, $1) }) == 0 else {
             let code = errno
             close(descriptor)
             errno = code

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 package import JSONPath
 
 /// One end of a connection to the background owner: a JSON object on each line.
@@ -41,7 +41,7 @@ package struct ControlChannel: ~Copyable {
         var sent = 0
         while sent < line.count {
             let count = line[sent...].withUnsafeBytes { bytes in
-                Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+                CLibrary.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return false }

@@ -1,5 +1,5 @@
 import Dispatch
-import Glibc
+import CLibrary
 import JSONPath
 package import PipelineCore
 import Synchronization
@@ -138,7 +138,7 @@ package final class ExchangeFiles: ExchangeLog {
         }
         guard descriptor >= 0 else { return 0 }
         defer { close(descriptor) }
-        _ = Glibc.write(descriptor, lines, lines.count)
+        _ = CLibrary.write(descriptor, lines, lines.count)
         return Int(lseek(descriptor, 0, SEEK_CUR))
     }
 

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import PipelineCore
 
 /// The files that a text of an input of type `files` names: one file, a folder, or a pattern.

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// Paths as text, made absolute without following links.
 package enum AbsolutePath {

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// The browser of the desktop that a person sits at.
 package enum Browser {

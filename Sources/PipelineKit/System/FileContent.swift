@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// Whole small files.
 package enum FileContent {
@@ -11,7 +11,7 @@ package enum FileContent {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            let count = CLibrary.read(descriptor, &buffer, buffer.count)
             if count == 0 { return bytes }
             if count < 0 {
                 if errno == EINTR { continue }
@@ -42,7 +42,7 @@ package enum FileContent {
         defer { close(descriptor) }
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes { CLibrary.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)

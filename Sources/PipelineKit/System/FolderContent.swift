@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// The entries of a folder.
 package enum FolderContent {

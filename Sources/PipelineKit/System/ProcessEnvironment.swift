@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// The environment of the process.
 package enum ProcessEnvironment {

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// The way in which the process keeps its memory.
 package enum ProcessMemory {

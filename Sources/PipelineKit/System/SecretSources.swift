@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 package import PipelineCore
 
 /// The places where secrets are looked for, the first that has one wins: a file, the service manager's credentials

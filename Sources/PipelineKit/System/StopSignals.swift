@@ -1,5 +1,5 @@
 import Dispatch
-import Glibc
+import CLibrary
 import Synchronization
 
 /// SIGINT and SIGTERM: the first asks to stop, the second ends the process at once with status 130, and loses nothing:

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 package import PipelineCore
 
 /// The machine's time of day, and the time since it was started.

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 package import PipelineCore
 
 /// Looks at the machine by the files of Linux: power in `/sys/class/power_supply`, load in `/proc/loadavg`, the way

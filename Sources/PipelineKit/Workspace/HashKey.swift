@@ -1,5 +1,5 @@
 import Crypto
-import Glibc
+import CLibrary
 import PipelineCore
 import PipelineJournal
 

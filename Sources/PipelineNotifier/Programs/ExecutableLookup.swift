@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import CLibrary
 
 /// The part of our environment that a program gets which a sink starts, and the lookup of such programs.
 enum ExecutableLookup {

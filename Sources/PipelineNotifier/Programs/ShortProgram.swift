@@ -1,14 +1,7 @@
+import CLibrary
 import PipelineCore
 import Subprocess
 import SystemPackage
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// A program that is started for one notification and has to end soon; never through a shell.
 struct ShortProgram: Sendable {

@@ -1,12 +1,5 @@
+import CLibrary
 import PipelineCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// A line on this process's own terminal, else on all terminals of this user that take messages (mesg(1)).
 struct TerminalSink: NotificationSink {
@@ -49,12 +42,6 @@ struct TerminalSink: NotificationSink {
         let descriptor = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        #if canImport(Glibc)
-            return Glibc.write(descriptor, bytes, bytes.count) == bytes.count
-        #elseif canImport(Musl)
-            return Musl.write(descriptor, bytes, bytes.count) == bytes.count
-        #else
-            return Darwin.write(descriptor, bytes, bytes.count) == bytes.count
-        #endif
+        return CLibrary.write(descriptor, bytes, bytes.count) == bytes.count
     }
 }

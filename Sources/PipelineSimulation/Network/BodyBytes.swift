@@ -1,12 +1,5 @@
+import CLibrary
 package import PipelineHTTP
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The bytes that a body puts on the wire.
 package enum BodyBytes {

@@ -1,12 +1,5 @@
+import CLibrary
 import PipelineCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// What of a file in pieces is provably there.
 extension DownloadOrder {

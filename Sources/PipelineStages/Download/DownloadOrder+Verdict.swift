@@ -1,14 +1,7 @@
+import CLibrary
 import JSONPath
 import PipelineCore
 import PipelineHTTP
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// What is known of the file beforehand, against the one that came or was there.
 extension DownloadOrder {

@@ -1,15 +1,8 @@
+import CLibrary
 import HTTPTypes
 import PipelineCore
 import PipelineHTTP
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The receiving end of one exchange of a download, on the transport's thread: decides by the head what becomes of the
 /// body, and keeps the digests running.

@@ -1,14 +1,7 @@
+import CLibrary
 import JSONPath
 import PipelineCore
 import PipelineHTTP
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 extension DownloadRun {
     // MARK: The whole file

@@ -1,15 +1,8 @@
+import CLibrary
 import HTTPTypes
 import JSONPath
 import PipelineCore
 import PipelineHTTP
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 extension DownloadRun {
     /// Asks for the file, or for what is missing of it, in one request.

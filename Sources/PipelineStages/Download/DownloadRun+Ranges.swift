@@ -1,14 +1,7 @@
+import CLibrary
 import HTTPTypes
 import PipelineCore
 import PipelineHTTP
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 extension DownloadRun {
     /// Length of the first request of a download in several streams: it tells whether there are ranges, and how long

@@ -1,12 +1,5 @@
+import CLibrary
 import PipelineCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 extension DownloadRun {
     /// A file that has the name already ends the download at once, if it is known to be the one that is order.wanted. Any

@@ -1,13 +1,6 @@
+import CLibrary
 import JSONPath
 import PipelineCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// What a download with `unpack` does behind the verdict: the packed file stays as the part until what came out of it
 /// has its name.

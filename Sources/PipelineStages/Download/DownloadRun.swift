@@ -1,15 +1,8 @@
+import CLibrary
 import HTTPTypes
 import JSONPath
 import PipelineCore
 import PipelineHTTP
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// One try of a download.
 struct DownloadRun {

@@ -1,12 +1,5 @@
+import CLibrary
 import PipelineCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The place to which a packed download is unpacked: a folder beside the target first, then its name.
 ///

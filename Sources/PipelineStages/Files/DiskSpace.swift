@@ -1,12 +1,5 @@
+import CLibrary
 import CFiles
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Room on a disk that is taken before there is something to put in.
 enum DiskSpace {

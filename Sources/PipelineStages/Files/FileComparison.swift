@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import CLibrary
 
 /// The comparison of files byte by byte: a checksum that two files share by chance, or by somebody's wish, must not cost
 /// a download.

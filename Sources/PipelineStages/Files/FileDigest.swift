@@ -1,12 +1,5 @@
+import CLibrary
 package import PipelineCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Digests of files on the disk, read in pieces.
 package enum FileDigest {

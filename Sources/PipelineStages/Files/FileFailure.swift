@@ -1,13 +1,6 @@
+import CLibrary
 import PipelineCore
 import PipelineHTTP
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// A call of the system on a local file that failed.
 struct FileFailure: Error, Sendable, Hashable {

@@ -1,12 +1,5 @@
+import CLibrary
 import CFiles
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Gives something that is whole its final name, in one step.
 struct NameChange {
@@ -47,13 +40,7 @@ struct NameChange {
     }
 
     private func systemLink(_ old: String, _ new: String) -> Int32 {
-        #if canImport(Glibc)
-            Glibc.link(old, new)
-        #elseif canImport(Musl)
-            Musl.link(old, new)
-        #else
-            Darwin.link(old, new)
-        #endif
+        CLibrary.link(old, new)
     }
 }
 

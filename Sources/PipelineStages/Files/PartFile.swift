@@ -1,14 +1,7 @@
+import CLibrary
 import PipelineCore
 import PipelineHTTP
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// `TO.part`: a file that is being received, locked against others and never visible under its final name before it is
 /// whole.
@@ -128,13 +121,7 @@ final class PartFile: Sendable {
     }
 
     private static func descriptor(_ path: String, _ flags: Int32) -> Int32 {
-        #if canImport(Glibc)
-            Glibc.open(path, flags, 0o666)
-        #elseif canImport(Musl)
-            Musl.open(path, flags, 0o666)
-        #else
-            Darwin.open(path, flags, 0o666)
-        #endif
+        CLibrary.open(path, flags, 0o666)
     }
 
     private static func openOnce(
@@ -269,12 +256,6 @@ final class PartFile: Sendable {
     func remove() { if isStillThere { unlink(path) } }
 
     private static func systemRename(_ old: String, _ new: String) -> Int32 {
-        #if canImport(Glibc)
-            Glibc.rename(old, new)
-        #elseif canImport(Musl)
-            Musl.rename(old, new)
-        #else
-            Darwin.rename(old, new)
-        #endif
+        CLibrary.rename(old, new)
     }
 }

@@ -1,12 +1,5 @@
+import CLibrary
 import Crypto
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Whose a locked part file is, for those who find it locked: a lock on one byte far behind its end, whose place is made
 /// from the owner's name.

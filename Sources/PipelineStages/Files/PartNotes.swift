@@ -1,14 +1,7 @@
+import CLibrary
 import Crypto
 import PipelineCore
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// A claim about a stretch of a file: the ``RunningDigests/proof`` of its bytes.
 struct PartNote: Sendable, Hashable {

@@ -1,13 +1,6 @@
+import CLibrary
 import Crypto
 import PipelineCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// A result that is written from memory: whole under its name, or not there at all.
 enum ResultFile {

@@ -1,12 +1,5 @@
+import CLibrary
 import PipelineCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The facts that tell one state of a file from another without reading it.
 package struct SourceFingerprint: Codable, Sendable, Hashable {

@@ -1,13 +1,6 @@
+import CLibrary
 import Crypto
 import PipelineCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The items of all pages as they are written: JSON Lines in `TO.part`.
 ///

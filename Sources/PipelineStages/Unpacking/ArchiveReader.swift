@@ -1,12 +1,5 @@
+import CLibrary
 import CArchive
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// An archive that libarchive reads, entry by entry, in blocks: memory does not grow with it.
 ///

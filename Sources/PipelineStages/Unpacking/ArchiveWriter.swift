@@ -1,14 +1,7 @@
+import CLibrary
 import CArchive
 import Crypto
 import PipelineCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Writes checked entries below one folder, with the digest of each file.
 struct ArchiveWriter: ~Copyable {

@@ -1,15 +1,8 @@
+import CLibrary
 import CArchive
 import CFiles
 import Crypto
 import PipelineCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Unpacks one archive into a new folder: all of it, or nothing.
 ///

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import CLibrary
 
 /// The end of a ZIP archive, which says where the list of its entries stands (APPNOTE.TXT 6.3.10, section 4.3.16).
 ///

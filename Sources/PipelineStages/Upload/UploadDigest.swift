@@ -1,14 +1,7 @@
+import CLibrary
 import PipelineCore
 import PipelineHTTP
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The SHA-256 of a file that is sent from its beginning to its end, over all attempts: each byte is taken in once, as it is
 /// read for sending, and what was made out so far goes into the checkpoint.

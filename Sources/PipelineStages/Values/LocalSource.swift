@@ -1,13 +1,6 @@
+import CLibrary
 import JSONPath
 import PipelineCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// A local file that becomes the body of a request or a part of one: there, readable, and of this size just now.
 struct LocalSource: Sendable {

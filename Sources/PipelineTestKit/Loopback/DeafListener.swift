@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import CLibrary
 
 /// A port on which connections are neither accepted nor refused: its queue is full, so that attempts hang.
 package final class DeafListener: Sendable {

@@ -1,12 +1,5 @@
+import CLibrary
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// A server on a free port of 127.0.0.1 that talks lines, such as a mail server: each connection begins with a
 /// greeting, and a script answers each line.
@@ -84,12 +77,6 @@ package final class LineServer: Sendable {
 
     private func send(_ line: String, to descriptor: Int32) -> Bool {
         let bytes = Array("\(line)\r\n".utf8)
-        #if canImport(Darwin)
-            return Darwin.send(descriptor, bytes, bytes.count, 0) == bytes.count
-        #elseif canImport(Musl)
-            return Musl.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
-        #else
-            return Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
-        #endif
+        return bytes.withUnsafeBytes { LoopbackServer.systemSend(descriptor, $0) } == bytes.count
     }
 }

@@ -1,12 +1,5 @@
+import CLibrary
 import HTTPTypes
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// One connection of a ``LoopbackServer``, served on a thread of its own.
 final class LoopbackConnection {
@@ -184,13 +177,7 @@ final class LoopbackConnection {
     }
 
     private func systemSend(_ bytes: UnsafeRawPointer, _ count: Int, _ flags: Int32) -> Int {
-        #if canImport(Glibc)
-            Glibc.send(descriptor, bytes, count, flags)
-        #elseif canImport(Musl)
-            Musl.send(descriptor, bytes, count, flags)
-        #else
-            Darwin.send(descriptor, bytes, count, flags)
-        #endif
+        CLibrary.send(descriptor, bytes, count, flags)
     }
 
     /// A close with bytes that nobody has read is a reset, which can take the answer along before the other end has read

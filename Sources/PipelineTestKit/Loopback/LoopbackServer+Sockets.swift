@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import CLibrary
 
 extension LoopbackServer {
     /// A listening socket on a free port of 127.0.0.1.
@@ -79,13 +73,7 @@ extension LoopbackServer {
     }
 
     private static func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 {
-        #if canImport(Glibc)
-            Glibc.listen(descriptor, backlog)
-        #elseif canImport(Musl)
-            Musl.listen(descriptor, backlog)
-        #else
-            Darwin.listen(descriptor, backlog)
-        #endif
+        CLibrary.listen(descriptor, backlog)
     }
 }
 

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import CLibrary
 
 /// A pooler between clients and a server of the tests (pgbouncer.org/config.html).
 package final class PgBouncer: Sendable {

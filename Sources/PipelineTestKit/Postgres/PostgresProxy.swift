@@ -1,12 +1,5 @@
+import CLibrary
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Stands between a client and a server of PostgreSQL, on a Unix socket of its own, and cuts a connection at a message of
 /// the protocol (postgresql.org/docs/current/protocol-message-formats.html).
@@ -69,16 +62,16 @@ package final class PostgresProxy: Sendable {
 
     private func accept() {
         while true {
-            let client = Glibc.accept(listener, nil, nil)
+            let client = CLibrary.accept(listener, nil, nil)
             guard client >= 0 else {
                 if errno == EINTR { continue }
-                Glibc.close(listener)
+                CLibrary.close(listener)
                 return
             }
             let upstream = Self.openSocket()
             guard Self.withAddress(Self.path(server), { connect(upstream, $0, $1) }) == 0 else {
-                Glibc.close(client)
-                Glibc.close(upstream)
+                CLibrary.close(client)
+                CLibrary.close(upstream)
                 continue
             }
             let isClosed = state.withLock { state in
@@ -116,8 +109,8 @@ package final class PostgresProxy: Sendable {
         shutdown(to, Int32(SHUT_RDWR))
         guard ends.open.subtract(1, ordering: .sequentiallyConsistent).newValue == 0 else { return }
         state.withLock { $0.descriptors.subtract([from, to]) }
-        Glibc.close(from)
-        Glibc.close(to)
+        CLibrary.close(from)
+        CLibrary.close(to)
     }
 
     private func cuts(_ bytes: ArraySlice<UInt8>, isFromServer: Bool) -> Bool {

@@ -1,12 +1,5 @@
+import CLibrary
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// A server of PostgreSQL that the tests start for themselves, on a Unix socket in a temporary folder, as an ordinary user.
 ///

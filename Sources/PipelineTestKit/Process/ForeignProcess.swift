@@ -1,12 +1,5 @@
+import CLibrary
 import CSpawn
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// A process that this one did not start, such as one that a program left behind.
 package struct ForeignProcess: Sendable {

@@ -1,12 +1,5 @@
+import CLibrary
 import CSpawn
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The pipes of a program's outputs, and its start with them.
 final class ProgramPipes: Sendable {
@@ -59,13 +52,7 @@ final class ProgramPipes: Sendable {
     }
 
     private func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
-        #if canImport(Glibc)
-            Glibc.read(descriptor, &buffer, buffer.count)
-        #elseif canImport(Musl)
-            Musl.read(descriptor, &buffer, buffer.count)
-        #else
-            Darwin.read(descriptor, &buffer, buffer.count)
-        #endif
+        CLibrary.read(descriptor, &buffer, buffer.count)
     }
 
     private static func pipe() throws(BuiltProgram.StartError) -> (read: Int32, write: Int32) {

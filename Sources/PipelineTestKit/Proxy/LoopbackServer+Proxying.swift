@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import CLibrary
 
 extension LoopbackServer {
     /// A socket connected to the port; nil when nobody listens there.
@@ -29,38 +23,24 @@ extension LoopbackServer {
 
     /// The next connection of a listener, not passed on to programs that are started.
     static func acceptClosingOnExec(_ listener: Int32) -> Int32 {
-        #if canImport(Glibc)
-            let descriptor = Glibc.accept(listener, nil, nil)
-        #elseif canImport(Musl)
-            let descriptor = Musl.accept(listener, nil, nil)
-        #else
-            let descriptor = Darwin.accept(listener, nil, nil)
-        #endif
+        let descriptor = CLibrary.accept(listener, nil, nil)
         if descriptor >= 0 { prepare(descriptor) }
         return descriptor
     }
 
     /// Sends without SIGPIPE.
     static func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-        #if canImport(Glibc)
-            Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-        #elseif canImport(Musl)
-            Musl.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        #if canImport(Darwin)
+            CLibrary.send(descriptor, bytes.baseAddress, bytes.count, 0)
         #else
-            Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
+            CLibrary.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         #endif
     }
 
     private static func systemConnect(
         _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
     ) -> Int32 {
-        #if canImport(Glibc)
-            Glibc.connect(descriptor, address, length)
-        #elseif canImport(Musl)
-            Musl.connect(descriptor, address, length)
-        #else
-            Darwin.connect(descriptor, address, length)
-        #endif
+        CLibrary.connect(descriptor, address, length)
     }
 
     private static func prepare(_ descriptor: Int32) {

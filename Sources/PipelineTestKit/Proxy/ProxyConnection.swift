@@ -1,12 +1,5 @@
+import CLibrary
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// One connection through a ``FaultProxy``: two sockets, and a thread for each direction.
 final class ProxyConnection: Sendable {

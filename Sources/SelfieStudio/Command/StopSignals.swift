@@ -1,12 +1,5 @@
+import CLibrary
 import Dispatch
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Waits for SIGTERM, SIGINT, or the end of standard input.
 final class StopSignals {

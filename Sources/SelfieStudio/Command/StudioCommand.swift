@@ -1,14 +1,7 @@
+import CLibrary
 package import ArgumentParser
 import Dispatch
 import FoundationEssentials
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// `selfie-studio`: serves until SIGTERM or SIGINT comes.
 package struct StudioCommand: AsyncParsableCommand {

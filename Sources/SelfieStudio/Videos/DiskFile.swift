@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import CLibrary
 
 /// An open file, closed when it is released. Not Sendable: its owner uses it from one place at a time.
 final class DiskFile {
@@ -65,13 +59,7 @@ final class DiskFile {
         var written = 0
         while written < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
-            #if canImport(Glibc)
-                let put = Glibc.write(descriptor, rest.baseAddress, rest.count)
-            #elseif canImport(Musl)
-                let put = Musl.write(descriptor, rest.baseAddress, rest.count)
-            #else
-                let put = Darwin.write(descriptor, rest.baseAddress, rest.count)
-            #endif
+            let put = CLibrary.write(descriptor, rest.baseAddress, rest.count)
             if put < 0 {
                 if errno == EINTR { continue }
                 throw DiskError("write", "file", errno)

@@ -1,9 +1,6 @@
+import CLibrary
 import Foundation
 import PipelineTestKit
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 /// Tells when something changes in a folder (inotify(7)): for files that another process writes.
 final class FolderWatch {

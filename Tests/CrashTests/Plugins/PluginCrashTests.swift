@@ -1,11 +1,8 @@
+import CLibrary
 import Foundation
 import JSONPath
 import PipelineTestKit
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 @Suite("A plugin's step crashes, goes on and is cancelled like a built-in's")
 struct PluginCrashTests {

@@ -1,3 +1,4 @@
+import CLibrary
 import Foundation
 import JournalConformance
 import PipelineCore
@@ -227,14 +228,14 @@ private final class OldServer: Sendable {
                 _ = write(connection, greeting, greeting.count)
                 // Until it is left.
                 _ = read(connection, &bytes, bytes.count)
-                Glibc.close(connection)
+                CLibrary.close(connection)
             }
         }
     }
 
     func close() {
         shutdown(listener, Int32(SHUT_RDWR))
-        Glibc.close(listener)
+        CLibrary.close(listener)
         try? FileManager.default.removeItem(atPath: folder)
     }
 }

@@ -1,17 +1,10 @@
+import CLibrary
 import HTTPTypes
 import JSONPath
 import PipelineCore
 import PipelineHTTP
 import PipelineTestKit
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 @testable import PipelineStages
 

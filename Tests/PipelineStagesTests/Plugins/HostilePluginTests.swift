@@ -1,15 +1,8 @@
+import CLibrary
 import JSONPath
 import PipelineCore
 import PipelineStages
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 @Suite("A hostile plugin fails its step with a clear message", .serialized, .timeLimit(.minutes(3)))
 struct HostilePluginTests {

@@ -1,16 +1,9 @@
+import CLibrary
 import JSONPath
 import PipelineCore
 import PipelineStages
 import PipelineTestKit
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// A plugin's program in a folder of its own, and a stage of its kind, called as the engine calls it.
 final class PluginBench {

@@ -1,15 +1,8 @@
+import CLibrary
 import JSONPath
 import PipelineCore
 import PipelineTestKit
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 @testable import PipelineStages
 

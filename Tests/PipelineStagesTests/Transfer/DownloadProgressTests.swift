@@ -1,16 +1,9 @@
+import CLibrary
 import JSONPath
 import PipelineCore
 import PipelineTestKit
 import Synchronization
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 @testable import PipelineStages
 

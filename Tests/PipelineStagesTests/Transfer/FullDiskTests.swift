@@ -4,8 +4,8 @@ import PipelineTestKit
 import Synchronization
 import Testing
 
-#if canImport(Glibc)
-    import Glibc
+#if os(Linux)
+    import CLibrary
 
     @testable import PipelineStages
 

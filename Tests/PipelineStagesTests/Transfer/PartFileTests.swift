@@ -1,12 +1,5 @@
+import CLibrary
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 @testable import PipelineStages
 

@@ -1,17 +1,10 @@
+import CLibrary
 import JSONPath
 import PipelineCore
 import PipelineHTTP
 import PipelineTestKit
 import Synchronization
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 @testable import PipelineStages
 

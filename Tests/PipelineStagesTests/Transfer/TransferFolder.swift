@@ -1,13 +1,6 @@
+import CLibrary
 import PipelineCore
 import Crypto
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 @testable import PipelineStages
 
@@ -103,13 +96,7 @@ final class TransferFolder: Sendable {
     }
 
     private static func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
-        #if canImport(Glibc)
-            Glibc.write(descriptor, bytes, count)
-        #elseif canImport(Musl)
-            Musl.write(descriptor, bytes, count)
-        #else
-            Darwin.write(descriptor, bytes, count)
-        #endif
+        CLibrary.write(descriptor, bytes, count)
     }
 
     private static func remove(_ path: String) {

@@ -1,12 +1,5 @@
+import CLibrary
 import CArchive
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 @testable import PipelineStages
 

@@ -1,14 +1,7 @@
+import CLibrary
 import CArchive
 import PipelineCore
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 @testable import PipelineStages
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import CLibrary
 import PipelineCore
 import PipelineKit
 
@@ -68,7 +68,7 @@ struct InitCommand: WorkspaceCommand {
                 hint: isThere ? "it is not replaced; move it, or run this in another folder" : nil)
         }
         defer { close(descriptor) }
-        guard Glibc.write(descriptor, text, text.utf8.count) == text.utf8.count else {
+        guard CLibrary.write(descriptor, text, text.utf8.count) == text.utf8.count else {
             throw CommandError(.invalid, "cannot write \(path): \(FileContent.reason)")
         }
     }

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import CLibrary
 
 /// A pattern of paths: `*`, `?` and `[…]` inside a name (fnmatch(3)), `{a,b}`, and `**` for any number of folders, none too.
 ///

@@ -1,12 +1,5 @@
+import CLibrary
 import PipelineCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The folders in which programs that extend `pipeline` are looked for, the first one first.
 package struct PluginFolders: Sendable, Hashable {

@@ -1,12 +1,5 @@
+import CLibrary
 import SystemPackage
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The processes that a program started and that left its process group (`setsid(2)`), found by a mark in their
 /// environment, which they inherit (`proc_pid_environ(5)`).
@@ -72,12 +65,6 @@ struct ProgramDescendants: Sendable {
 
 private enum SystemCall {
     static func kill(_ process: pid_t, _ signal: Int32) -> Int32 {
-        #if canImport(Glibc)
-            Glibc.kill(process, signal)
-        #elseif canImport(Musl)
-            Musl.kill(process, signal)
-        #else
-            Darwin.kill(process, signal)
-        #endif
+        CLibrary.kill(process, signal)
     }
 }

@@ -1,13 +1,6 @@
+import CLibrary
 import Subprocess
 import SystemPackage
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// One run of a plugin's program, from its start to the end of its whole process group.
 ///
@@ -158,13 +151,7 @@ struct ProgramRun: Sendable {
 
     /// The group's number stays ours until its first process has been reaped, which is after the conversation.
     private static func kill(_ group: pid_t) {
-        #if canImport(Glibc)
-            _ = Glibc.kill(-group, SIGKILL)
-        #elseif canImport(Musl)
-            _ = Musl.kill(-group, SIGKILL)
-        #else
-            _ = Darwin.kill(-group, SIGKILL)
-        #endif
+        _ = CLibrary.kill(-group, SIGKILL)
     }
 }
 
