@@ -26,6 +26,24 @@ struct ConstantMemoryTests {
         }
     }
 
+    @Test("three thousand small files leave nothing behind in memory")
+    func smallDownloads() async {
+        await #expect(processExitsWith: .success) {
+            let folder = TemporaryFolder()
+            let server = try LoopbackServer { _ in .filled(4 << 10) }
+            let network = Network(transport: CurlTransport())
+            func download() async throws {
+                let options = ExchangeOptions(receive: .file(FileSink(path: folder.file("small"))))
+                _ = try await network.exchange(RequestDescription(url: server.url), options: options)
+            }
+            for _ in 0..<100 { try await download() }
+            let memory = MemoryWatch()
+            for _ in 0..<3000 { try await download() }
+            memory.sample()
+            #expect(memory.growth < 8 << 20, "\(memory.growth)")
+        }
+    }
+
     @Test("half a gigabyte is sent from a file in constant memory")
     func upload() async {
         await #expect(processExitsWith: .success) {

@@ -17,12 +17,14 @@ final class ContentDecoder {
     private var isReady = false
     /// The first byte of a deflate stream, until the second says which form it has.
     private var head: [UInt8] = []
-    private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    private let output: UnsafeMutableRawBufferPointer
 
     /// Nil for a coding that it does not undo.
     init?(_ coding: ContentCoding) {
         guard case .decodable(let name) = coding else { return nil }
         isGzip = name != "deflate"
+        // Not before: an initialiser that gives nothing is not followed by `deinit`.
+        output = .allocate(byteCount: 64 << 10, alignment: 16)
     }
 
     deinit {
