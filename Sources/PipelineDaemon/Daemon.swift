@@ -106,7 +106,10 @@ final class Daemon: Sendable {
         sayReady()
         await withDiscardingTaskGroup { group in
             group.addTask {
-                for await job in requests where !self.jobs.batches.knock(job) { self.scheduler.knock(job) }
+                for await job in requests {
+                    self.jobs.fulfil(job)
+                    if !self.jobs.batches.knock(job) { self.scheduler.knock(job) }
+                }
             }
             group.addTask { for await attention in attentions { self.scheduler.take(attention) } }
             if let claims {

@@ -12,6 +12,8 @@ import Testing
         let engine: Engine
         let opened = Mutexed(0)
         let ends = Mutexed<[JobID: JobEnd]>([:])
+        /// True once a person has asked to go on with what is paused.
+        let resumesPaused = Mutexed(false)
 
         init(_ bench: EngineBench, _ process: SimulatedProcess) {
             self.bench = bench
@@ -24,7 +26,7 @@ import Testing
             guard let known = bench.recorder.job(job) else {
                 return try await engine.start(bench.record(job), plan: plan, mode: .background)
             }
-            if known.cause == .paused { return nil }
+            if known.cause == .paused, !resumesPaused.value { return nil }
             return try await engine.resume(job, plan: plan, mode: .background)
         }
 
@@ -146,6 +148,35 @@ import Testing
         #expect(bench.run { bench.job()?.ended != nil })
         #expect(bench.state("a") == .cancelled && bench.simulation.now - asked < .milliseconds(100))
         #expect(life.jobs.opened.value == 2)
+        life.scheduler.stop()
+        #expect(bench.run { life.task.isEnded })
+    }
+
+    @Test("what a person asks of a job that is just being let go is not lost")
+    func knocksWhileLettingGo() {
+        let leave = Mutexed<(@Sendable () -> Void)?>(nil)
+        let kind = StageKind.scripted("slow") { _, _, context async throws(StageFailure) in
+            guard let leaving = leave.value else { return .finished([:]) }
+            do { try await context.sleepForEver() } catch {}
+            leaving()
+            throw .stopped
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "slow" }"#, kinds: [kind])
+        let life = live(bench)
+        leave.set {
+            // To go on, asked for while the pause is not kept yet.
+            leave.set(nil)
+            life.jobs.resumesPaused.set(true)
+            life.scheduler.knock(JobID("j1"))
+        }
+        life.scheduler.take(JobID("j1"))
+        bench.run { bench.state("a")?.name == .running }
+        let person = SimulatedLane(bench.simulation)
+        person.start {
+            _ = try? await bench.memory.post(.pause, to: JobID("j1"))
+            life.scheduler.knock(JobID("j1"))
+        }
+        #expect(bench.run { life.jobs.ends.value[JobID("j1")] == .ended(.succeeded) })
         life.scheduler.stop()
         #expect(bench.run { life.task.isEnded })
     }

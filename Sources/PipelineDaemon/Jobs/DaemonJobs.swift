@@ -60,6 +60,10 @@ final class DaemonJobs: JobSource {
         }
     }
 
+    /// Forgets that a job was to be taken up by name: this process has it, and what is asked of it from now on comes after
+    /// that.
+    func fulfil(_ job: JobID) { state.withLock { state in state.named[job] = nil } }
+
     /// The secrets of a job: what was handed over for it or its batch, else the daemon's own.
     func secrets(of job: JobRecord) -> any SecretSource { DelegatedSecrets(handed(for: job).secrets, else: secrets) }
 

@@ -101,7 +101,8 @@ package actor JobScheduler {
     package nonisolated func adopt(_ drive: Engine.JobHandle) { mailbox.post(.adopt(drive)) }
     /// Takes a job up that nobody owns, if its source gives it.
     package nonisolated func take(_ job: JobID) { mailbox.post(.take(job)) }
-    /// Something came for the job: a request or a push stands in the journal.
+    /// Something came for the job: a request or a push stands in the journal. A background owner takes up once more what
+    /// came to rest meanwhile, if its source gives it.
     package nonisolated func knock(_ job: JobID) { mailbox.post(.knock(job)) }
     /// A person attends to jobs: what is held back of them goes on at once.
     package nonisolated func take(_ attention: OwnerSignal) { mailbox.post(.attention(attention)) }
@@ -284,6 +285,7 @@ package actor JobScheduler {
     ) {
         drives -= 1
         guard let entry = entries[job] else { return }
+        let hasNews = entry.isKnocked && limits.retakeInterval != nil
         switch result {
         case .success(.parked(let time)):
             entries[job]?.activity = nil
@@ -295,6 +297,9 @@ package actor JobScheduler {
             } else if let time {
                 park(job, until: time, slack: limits.slack)
             }
+        case .success where hasNews, .failure where hasNews:
+            entries[job] = nil
+            add(job)
         case .success(.suspended(.noNetwork)), .failure(.busy), .failure(.full), .failure(.damaged),
             .failure(.notWritable), .failure(.away), .failure(.refused), .failure(.other):
             // Nobody owns it now. It is tried again later, by the rules for jobs that nobody owns.
