@@ -15,7 +15,8 @@ struct PageClient {
         func waitForChange() throws {
             var buffer = [UInt8](repeating: 0, count: 65_536)
             var seen = ""
-            while !seen.contains("event: change") || !seen.hasSuffix("\n\n") {
+            // Chunks end with a line of their own after the event's.
+            while seen.firstRange(of: "event: change").map({ !seen[$0.upperBound...].contains("\n\n") }) ?? true {
                 let count = recv(descriptor, &buffer, buffer.count, 0)
                 guard count > 0 else { throw BenchFailure(end: "the stream of changes ended") }
                 seen += String(decoding: buffer[..<count], as: UTF8.self)
