@@ -9,12 +9,12 @@ struct BatchText {
     /// The services that take nothing now.
     var closed: [ClosedService] = []
 
-    /// One line of counts: all, and what is not as it should be.
+    /// One line of counts: all, and what is not as it should be. Between two polls an item waits: in words it runs on.
     var counts: String {
         let total = batch.itemCount
         var parts = ["\(batch.count(.succeeded))/\(total)\(batch.isRead ? "" : "+") succeeded"]
         for state in [ItemRecord.State.failed, .cancelled, .unknown, .suspended, .running, .pending, .duplicate] {
-            let count = batch.count(state)
+            let count = state == .running ? batch.underWayCount : batch.count(state)
             if count == 0 { continue }
             let word = state == .duplicate ? (count == 1 ? "duplicate" : "duplicates") : state.rawValue
             parts.append("\(count) \(word)")
@@ -34,7 +34,7 @@ struct BatchText {
 
     func line(of group: FailureGroup) -> String {
         let place = group.stage.map { " at \($0)" } ?? ""
-        let code = group.code == group.message ? "" : "\(group.code) "
+        let code = group.message.contains(group.code) ? "" : "\(group.code) "
         let row = group.place.map { " (\($0))" } ?? ""
         return "✗ \(group.count)\(place): \(code)\(group.message)  e.g. \(group.example)\(row) — "
             + "pipeline show \(path(of: group.example))"

@@ -30,6 +30,8 @@ package struct BatchRecord: Sendable, Hashable {
     /// All that were read, without duplicates.
     package var itemCount: Int { counts.reduce(0) { $0 + ($1.key == .duplicate ? 0 : $1.value) } }
     package func count(_ state: ItemRecord.State) -> Int { counts[state] ?? 0 }
+    /// Those whose jobs somebody runs.
+    package var underWayCount: Int { count(.running) + count(.waiting) }
     /// Those that have ended, one way or another.
     package var endedCount: Int { count(.succeeded) + count(.failed) + count(.cancelled) }
 }
@@ -130,7 +132,7 @@ extension BatchRecord {
 
     /// The end of the batch once nothing of it runs or can begin: a phase as a job has it.
     package var outcome: JobPhase? {
-        guard isRead, count(.pending) == 0, count(.running) == 0, count(.suspended) == 0 else { return nil }
+        guard isRead, count(.pending) == 0, underWayCount == 0, count(.suspended) == 0 else { return nil }
         if count(.unknown) > 0 { return .unknown }
         let failures = count(.failed)
         let tolerance = settings.tolerance ?? .count(0)

@@ -8,6 +8,8 @@ package struct ItemRecord: Sendable, Hashable {
         case pending
         /// Its job was begun and has not ended.
         case running
+        /// Its job waits. No row says so: to whoever looks, an item under way is what its job is.
+        case waiting
         /// Its job can't go on without a person or a network.
         case suspended
         /// A submit of its job is unknown.
@@ -20,8 +22,35 @@ package struct ItemRecord: Sendable, Hashable {
         package var isEnded: Bool {
             switch self {
             case .succeeded, .failed, .cancelled, .duplicate: true
-            case .pending, .running, .suspended, .unknown: false
+            case .pending, .running, .waiting, .suspended, .unknown: false
             }
+        }
+
+        /// True for what a row can say.
+        package var isKept: Bool { self != .waiting }
+
+        /// The states of rows among which items are that stand so: a row says of an item under way that it runs, and only
+        /// its job knows that it waits, or that nobody runs it.
+        package var rows: Set<State> {
+            switch self {
+            case .waiting: [.running]
+            case .suspended: [.suspended, .running]
+            case .pending, .running, .unknown, .succeeded, .failed, .cancelled, .duplicate: [self]
+            }
+        }
+
+        /// The state of an item under way whose job is in a phase.
+        package init(_ phase: JobPhase) {
+            self =
+                switch phase {
+                case .running: .running
+                case .waiting: .waiting
+                case .suspended: .suspended
+                case .unknown: .unknown
+                case .succeeded: .succeeded
+                case .failed: .failed
+                case .cancelled: .cancelled
+                }
         }
     }
 

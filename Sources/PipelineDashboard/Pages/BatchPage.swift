@@ -105,7 +105,7 @@ struct BatchPage {
             job.snapshot.suspension(isOwned: job.owner != nil).map { "<p>It is suspended: \($0.explanation).</p>" }
             ?? ""
         let advice: Markup = job.batchAdvice.map { "<p>Do: <code>\($0)</code></p>" } ?? ""
-        let (running, pending) = (batch.count(.running), batch.count(.pending))
+        let (running, pending) = (batch.underWayCount, batch.count(.pending))
         let turn: Markup =
             job.owner == nil || pending == 0
             ? ""
@@ -117,7 +117,7 @@ struct BatchPage {
     }
 
     private static let order: [ItemRecord.State] = [
-        .succeeded, .failed, .cancelled, .unknown, .suspended, .running, .pending, .duplicate,
+        .succeeded, .failed, .cancelled, .unknown, .suspended, .running, .waiting, .pending, .duplicate,
     ]
 
     private var progress: Markup {

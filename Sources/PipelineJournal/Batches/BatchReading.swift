@@ -22,7 +22,9 @@ extension JournalAccess {
             batch.isRead = row.flag("is_read")
             batch.cost = row.isNull("cost") ? nil : row.double("cost")
             batch.moved = BytesMoved(sent: row.integer("bytes_sent"), received: row.integer("bytes_received"))
-            for state in ItemRecord.State.allCases { batch.counts[state] = row.int(state.rawValue) }
+            for state in ItemRecord.State.allCases where state.isKept {
+                batch.counts[state] = row.int(state.rawValue)
+            }
             if row.int("streak") > 0 {
                 batch.streak = FailureStreak(
                     group: ItemFailure.Group(

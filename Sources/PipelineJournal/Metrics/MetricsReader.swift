@@ -113,18 +113,30 @@ struct MetricsReader<Connection: JournalConnection>: JournalAccess {
 
     /// The items of batches: of the newest by the batch's key, of all others together.
     private func batchItems() throws(JournalFailure) -> [(String, String, Double)] {
-        let states = [
-            "pending", "running", "suspended", "unknown", "succeeded", "failed", "cancelled", "duplicate",
-        ]
+        let states = ItemRecord.State.allCases
         let rows = try all(
             """
-            SELECT jobs.key AS key, pending, running, suspended, unknown, succeeded, failed, cancelled, duplicate
+            SELECT job, jobs.key AS key, pending, running, suspended, unknown, succeeded, failed, cancelled, duplicate
             FROM batches JOIN jobs ON jobs.number = batches.job ORDER BY batches.job DESC
             """
-        ) { row in (row.text("key"), states.map { row.double($0) }) }
-        return rows.enumerated().flatMap { place, row in
-            zip(states, row.1).map { (place < MetricNames.limit ? row.0 : MetricNames.other, $0, $1) }
+        ) { row in
+            let counts = states.filter(\.isKept).map { ($0, row.int($0.rawValue)) }
+            return (row.integer("job"), row.text("key"), Dictionary(uniqueKeysWithValues: counts))
         }
+        let living = try jobs.livingOwners()
+        var items: [(String, String, Double)] = []
+        for (place, row) in rows.enumerated() {
+            var counts = row.2
+            if counts[.running] ?? 0 > 0 {
+                for (state, count) in try jobs.itemsUnderWay(of: row.0, living) where state != .running {
+                    counts[.running, default: 0] -= count
+                    counts[state, default: 0] += count
+                }
+            }
+            let name = place < MetricNames.limit ? row.1 : MetricNames.other
+            items += states.map { (name, $0.rawValue, Double(counts[$0] ?? 0)) }
+        }
+        return items
     }
 
     private func nextExpiry(after now: Timestamp) throws(JournalFailure) -> Timestamp? {

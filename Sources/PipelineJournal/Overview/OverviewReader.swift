@@ -6,12 +6,11 @@ import PipelineSQL
 struct OverviewReader<Connection: JournalConnection>: JournalAccess {
     private(set) var jobs: JobReader<Connection>
     var connection: Connection { jobs.connection }
-    private var owners: Connection.OwnerRows { jobs.owners }
 
     init(_ jobs: JobReader<Connection>) { self.jobs = jobs }
 
     mutating func page(_ query: JobPageQuery) throws(JournalFailure) -> [OwnedJob] {
-        let living = try livingOwners()
+        let living = try jobs.livingOwners()
         var found: [(JobID, OwnerID?)] = []
         let sql = """
             \(Self.asked) SELECT jobs.id, owner FROM jobs LEFT JOIN batches ON batches.job = jobs.number
@@ -24,13 +23,15 @@ struct OverviewReader<Connection: JournalConnection>: JournalAccess {
         }
         var jobs: [OwnedJob] = []
         for (id, owner) in found {
-            if let snapshot = try self.jobs.brief(id) { jobs.append(OwnedJob(snapshot: snapshot, owner: owner)) }
+            guard var snapshot = try self.jobs.brief(id) else { continue }
+            try self.jobs.tellItemsApart(in: &snapshot, living)
+            jobs.append(OwnedJob(snapshot: snapshot, owner: owner))
         }
         return jobs
     }
 
     func counts(_ query: JobPageQuery) throws(JournalFailure) -> [JobPhase: Int] {
-        let living = try livingOwners()
+        let living = try jobs.livingOwners()
         var counts: [JobPhase: Int] = [:]
         var open = query
         open.phase = nil
@@ -56,15 +57,6 @@ struct OverviewReader<Connection: JournalConnection>: JournalAccess {
         return counts
     }
 
-    /// The names of the owners that are alive.
-    private func livingOwners() throws(JournalFailure) -> Set<String> {
-        var living = LivingOwners(owners: owners)
-        let names = try all("SELECT id AS owner, boot, lease_until FROM owners") { row -> String? in
-            OwnerLease(row).flatMap { living.owner($0)?.text }
-        }
-        return Set(names.compactMap(\.self))
-    }
-
     /// All that a statement may read of the query: which of it is read depends on the query. The names of the living stand
     /// between bars, since a list can't be one value.
     private static var asked: String {
@@ -83,12 +75,12 @@ struct OverviewReader<Connection: JournalConnection>: JournalAccess {
             // Ids begin with ten characters of their time.
             "since": query.since.map { String(JobID(at: $0, random: (0, 0)).text.prefix(10)) },
             "before": query.before?.text, "words": text.map { "%\($0)%" }, "beginning": text.map { "\($0)%" },
-            "living": "|" + living.sorted().map { "\($0)|" }.joined(), "size": query.limit,
+            "living": JobReader<Connection>.list(of: living), "size": query.limit,
         ]
     }
 
     /// The phase of a job that has not ended, as ``JobSnapshot/phase(isOwned:)`` has it.
-    private static var openPhase: String {
+    static var openPhase: String {
         """
         CASE
         WHEN replace((SELECT living FROM asked), '|' || owner || '|', '') <> (SELECT living FROM asked) THEN
@@ -170,7 +162,7 @@ extension OverviewReader {
     }
 
     func ownerSummaries() throws(JournalFailure) -> [OwnerSummary] {
-        var living = LivingOwners(owners: owners)
+        var living = LivingOwners(owners: jobs.owners)
         return try all(
             """
             SELECT owners.id AS owner, boot, lease_until,

@@ -7,7 +7,8 @@ extension JobReader {
         var jobs: [OwnedJob] = []
         var living = LivingOwners(owners: owners)
         for (id, lease) in try selected(query) {
-            guard let snapshot = try query.isBrief ? brief(id) : snapshot(id) else { continue }
+            guard var snapshot = try query.isBrief ? brief(id) : snapshot(id) else { continue }
+            if snapshot.batch != nil { try tellItemsApart(in: &snapshot, try livingOwners()) }
             jobs.append(OwnedJob(snapshot: snapshot, owner: lease.flatMap { living.owner($0) }))
         }
         return jobs

@@ -24,6 +24,11 @@ struct DetachedBatchTests {
                 environment: workplace.environment(["API_URL": service.server.url]), folder: workplace.folder)
         }
 
+        /// The batch, once so many of its items are under way: between two polls an item waits.
+        func waitForUnderWay(_ count: Int) async throws -> JSON {
+            try await workplace.waitFor(of: "june") { $0.itemsUnderWay == count }
+        }
+
         /// The batch, once so many of its items are in the state.
         func waitFor(_ state: String, _ count: Int) async throws -> JSON {
             try await workplace.waitFor(of: "june") { $0["counts"]?[state]?.number?.int == count }
@@ -71,7 +76,7 @@ struct DetachedBatchTests {
     func killed() async throws {
         try await withScene(30) { scene in
             #expect(try await scene.detach("--at-once", "10").cause == .exited(0))
-            _ = try await scene.waitFor("running", 10)
+            _ = try await scene.waitForUnderWay(10)
             try await scene.background.end(by: SIGKILL)
             #expect(try await scene.workplace.show("june")["state"] == "suspended")
             scene.service.open()
@@ -91,7 +96,7 @@ struct DetachedBatchTests {
     func asked() async throws {
         try await withScene(12) { scene in
             #expect(try await scene.detach("--at-once", "5").cause == .exited(0))
-            _ = try await scene.waitFor("running", 5)
+            _ = try await scene.waitForUnderWay(5)
             let pause = try await scene.run("pause", "june")
             #expect(pause.errors.contains("its process was told to pause"), "\(pause)")
             let paused = try await scene.workplace.waitFor(["suspended"], of: "june")
@@ -100,7 +105,7 @@ struct DetachedBatchTests {
             #expect(resumed.cause == .exited(0) && resumed.lines == ["june"], "\(resumed)")
             let going = try await scene.waitFor("suspended", 0)
             #expect(
-                going["counts"]?["running"] == 5 && going["counts"]?["pending"] == 7,
+                going.itemsUnderWay == 5 && going["counts"]?["pending"] == 7,
                 "those that were begun have their places: \(going.text)")
             let cancel = try await scene.run("cancel", "june")
             #expect(cancel.errors.contains("its process was told to cancel"), "\(cancel)")

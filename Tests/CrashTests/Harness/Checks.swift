@@ -23,3 +23,11 @@ extension Workplace {
         #expect(isSame, "the file differs from an uninterrupted run's", sourceLocation: sourceLocation)
     }
 }
+
+extension JSON {
+    /// The number of a batch's items that are at work or wait, of what `show` and `why` tell.
+    var itemsUnderWay: Int? {
+        guard let running = self["counts"]?["running"]?.number?.int else { return nil }
+        return running + (self["counts"]?["waiting"]?.number?.int ?? 0)
+    }
+}

@@ -5,11 +5,11 @@ import PipelineKit
 /// The items of a batch, as `list --items` shows them.
 struct ItemList {
     private let batch: String
-    private let state: ItemState?
+    private let state: ItemRecord.State?
     private let limit: Int?
     private let isJSON: Bool
 
-    init(_ batch: String, state: ItemState?, limit: Int?, isJSON: Bool) {
+    init(_ batch: String, state: ItemRecord.State?, limit: Int?, isJSON: Bool) {
         self.batch = batch
         self.state = state
         self.limit = limit
@@ -28,12 +28,12 @@ struct ItemList {
         var (rows, last, rest) = ([JSON](), 0, limit ?? .max)
         while rest > 0 {
             let page = try await journal.items(
-                of: found.record.id, in: state.map { $0.rows }, after: last, limit: min(rest, 1000))
+                of: found.record.id, in: state?.rows, after: last, limit: min(rest, 1000))
             guard let end = page.last else { break }
             last = end.number
             for item in page where rest > 0 {
                 let shown = try await ShownItem(item, of: found.record, in: journal, isBrief: !isJSON)
-                if let state, shown.state != state.name { continue }
+                if let state, shown.state != state { continue }
                 rest -= 1
                 if isJSON { rows.append(shown.json) } else { console.data(SafeText.line(shown.line)) }
             }
@@ -42,39 +42,13 @@ struct ItemList {
     }
 }
 
-/// The state of an item as people ask for it: that of its row, or `waiting`. A row says of an item under way that it runs;
-/// only its job knows that it waits, or that nobody runs it.
-enum ItemState: Equatable {
-    case row(ItemRecord.State)
-    case waiting
-
-    static let names = ItemRecord.State.allCases.flatMap { $0 == .running ? ["running", "waiting"] : [$0.rawValue] }
-
+extension ItemRecord.State {
     /// The state of that name.
-    init(_ name: String) throws {
-        if name == Self.waiting.name {
-            self = .waiting
-            return
-        }
-        if let state = ItemRecord.State(rawValue: name) { self = .row(state); return }
+    init(named name: String) throws {
+        if let state = Self(rawValue: name) { self = state; return }
         throw CommandError(
-            .usage, "no item is ever '\(name)'", hint: "states of items: \(Self.names.joined(separator: ", "))")
-    }
-
-    var name: String {
-        switch self {
-        case .waiting: "waiting"
-        case .row(let state): state.rawValue
-        }
-    }
-
-    /// The states of the rows among which such items are.
-    var rows: Set<ItemRecord.State> {
-        switch self {
-        case .waiting: [.running]
-        case .row(.suspended): [.suspended, .running]
-        case .row(let state): [state]
-        }
+            .usage, "no item is ever '\(name)'",
+            hint: "states of items: \(Self.allCases.map(\.rawValue).joined(separator: ", "))")
     }
 }
 
@@ -95,14 +69,14 @@ struct ShownItem {
     }
 
     /// What is under way is what its job is: after a crash nobody runs it.
-    var state: String {
-        guard item.state == .running, let job, job.snapshot.ended == nil else { return item.state.rawValue }
-        return job.snapshot.phase(isOwned: job.owner != nil).rawValue
+    var state: ItemRecord.State {
+        guard item.state == .running, let job, job.snapshot.ended == nil else { return item.state }
+        return ItemRecord.State(job.snapshot.phase(isOwned: job.owner != nil))
     }
 
     var line: String {
         let error = item.failure.map { "  " + ($0.stage.map { "\($0): " } ?? "") + $0.failure.title } ?? ""
-        return "\(item.number)  \(state)  \(item.key)\(error)"
+        return "\(item.number)  \(state.rawValue)  \(item.key)\(error)"
     }
 
     /// The form of `list --items --json`: that of `list`, and the item's key.
@@ -116,7 +90,7 @@ struct ShownItem {
             ]
         row["key"] = .string("\(batch.key).\(item.number)")
         row["item"] = .string(item.key)
-        row["state"] = .string(state)
+        row["state"] = .string(state.rawValue)
         if let cost = item.cost { row["cost"] = .number(JSONNumber(cost)) }
         if let failure = item.failure { row["error"] = failure.failure.json }
         return .object(row)
@@ -124,7 +98,7 @@ struct ShownItem {
 
     /// All that is known of an item without a job.
     var lines: [String] {
-        var lines = ["item      \(item.key)  of batch \(batch.key)", "state     \(state)"]
+        var lines = ["item      \(item.key)  of batch \(batch.key)", "state     \(state.rawValue)"]
         if let line = item.line { lines.append("line      \(line)") }
         if !item.inputs.isEmpty { lines.append("inputs    \(JSON.object(item.inputs).text)") }
         if let failure = item.failure { lines += ErrorReport.lines(of: failure.failure) }
@@ -143,22 +117,30 @@ struct ShownItem {
     }
 }
 
-extension BatchJournal {
-    /// Reads the items of a batch page by page.
+extension WorkspaceJournal {
+    /// Gives the items of a batch that stand so, or all, page by page. One that is under way stands as its job does.
     func forEachItem(
-        of batch: JobID, in states: Set<ItemRecord.State>?, _ body: (ItemRecord) -> Void
+        of batch: JobID, in state: ItemRecord.State? = nil, _ body: (ItemRecord) -> Void
     ) async throws {
         var last = 0
         while true {
-            let page = try await items(of: batch, in: states, after: last, limit: 1000)
+            let page = try await items(of: batch, in: state?.rows, after: last, limit: 1000)
             guard let end = page.last else { return }
             last = end.number
-            for item in page { body(item) }
+            for var item in page {
+                item.state = try await standing(of: item)
+                if state == nil || item.state == state { body(item) }
+            }
         }
     }
-}
 
-extension WorkspaceJournal {
+    private func standing(of item: ItemRecord) async throws -> ItemRecord.State {
+        guard item.state == .running, let id = item.job else { return item.state }
+        let job = try await jobs(JobQuery(prefix: id.text, limit: 1, isBrief: true)).first
+        guard let job, job.snapshot.ended == nil else { return item.state }
+        return ItemRecord.State(job.snapshot.phase(isOwned: job.owner != nil))
+    }
+
     /// The batch that a person names; an error for a job that is none.
     func batchNamed(_ name: String) async throws -> JobSnapshot {
         let found = try await JobName(name).find(in: self).snapshot

@@ -40,7 +40,8 @@ struct ListCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         if let items {
-            let list = ItemList(items, state: try state.map { try ItemState($0) }, limit: limit, isJSON: json)
+            let list = ItemList(
+                items, state: try state.map { try ItemRecord.State(named: $0) }, limit: limit, isJSON: json)
             try await list.show(in: try workspace.journalWithJobs(), console)
             return .succeeded
         }

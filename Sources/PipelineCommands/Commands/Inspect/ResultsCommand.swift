@@ -35,36 +35,28 @@ struct ResultsCommand: WorkspaceCommand {
     }
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
-        let states = try state.map { name in
-            let state = try ItemState(name)
-            guard case .row(let row) = state else {
-                throw CommandError(
-                    .usage, "what an item that is '\(name)' comes to is not known yet",
-                    hint: "'pipeline list --items \(batch) --state \(name)' shows those items")
-            }
-            return Set([row])
-        }
+        let state = try state.map { try ItemRecord.State(named: $0) }
         let journal = try workspace.journalWithJobs()
         let id = try await journal.batchNamed(batch).record.id
-        if inputs { return try await writeInputs(of: id, states, journal, console) }
-        if csv { return try await writeTable(of: id, states, journal, console) }
-        try await journal.forEachItem(of: id, in: states) { console.data(ResultRow($0).json.text) }
+        if inputs { return try await writeInputs(of: id, state, journal, console) }
+        if csv { return try await writeTable(of: id, state, journal, console) }
+        try await journal.forEachItem(of: id, in: state) { console.data(ResultRow($0).json.text) }
         return .succeeded
     }
 
     /// The inputs alone, as `--each` takes them again.
     private func writeInputs(
-        of batch: JobID, _ states: Set<ItemRecord.State>?, _ journal: Workspace.Journal, _ console: Console
+        of batch: JobID, _ state: ItemRecord.State?, _ journal: Workspace.Journal, _ console: Console
     ) async throws -> ExitStatus {
         var columns: [String] = []
         if csv {
             var names: Set<String> = []
-            try await journal.forEachItem(of: batch, in: states) { names.formUnion($0.inputs.names) }
+            try await journal.forEachItem(of: batch, in: state) { names.formUnion($0.inputs.names) }
             columns = names.sorted()
             console.data(ResultRow.line(columns))
         }
         var unreadable: [ItemRecord] = []
-        try await journal.forEachItem(of: batch, in: states) { item in
+        try await journal.forEachItem(of: batch, in: state) { item in
             // A row that is none has no inputs; an empty object would be an item with none.
             if item.inputs.isEmpty, item.state == .failed, item.attempt == 0 {
                 unreadable.append(item)
@@ -83,13 +75,13 @@ struct ResultsCommand: WorkspaceCommand {
     }
 
     private func writeTable(
-        of batch: JobID, _ states: Set<ItemRecord.State>?, _ journal: Workspace.Journal, _ console: Console
+        of batch: JobID, _ state: ItemRecord.State?, _ journal: Workspace.Journal, _ console: Console
     ) async throws -> ExitStatus {
         var names: Set<String> = []
-        try await journal.forEachItem(of: batch, in: [.succeeded]) { names.formUnion($0.results.names) }
+        try await journal.forEachItem(of: batch, in: .succeeded) { names.formUnion($0.results.names) }
         let columns = names.sorted()
         console.data(ResultRow.line(ResultRow.columns + columns))
-        try await journal.forEachItem(of: batch, in: states) { item in
+        try await journal.forEachItem(of: batch, in: state) { item in
             console.data(ResultRow(item).csv(results: columns))
         }
         return .succeeded

@@ -1,0 +1,52 @@
+import PipelineCore
+import PipelineSQL
+
+/// Where the items of a batch stand that are under way: their rows say of all of them that they run.
+extension JobReader {
+    /// Counts the items under way of a batch by what their jobs are. They are at most as many as may be at work at once.
+    func tellItemsApart(in job: inout JobSnapshot, _ living: Set<String>) throws(JournalFailure) {
+        guard let running = job.batch?.count(.running), running > 0 else { return }
+        let number = try first("SELECT number FROM jobs WHERE id = :job", ["job": job.record.id.text]) {
+            $0.integer("number")
+        }
+        guard let number else { return }
+        for (state, count) in try itemsUnderWay(of: number, living) where state != .running {
+            job.batch?.counts[.running, default: 0] -= count
+            job.batch?.counts[state, default: 0] += count
+        }
+    }
+
+    /// Returns how many of the items whose rows say that they run stand how, by their jobs.
+    func itemsUnderWay(
+        of batch: Int64, _ living: Set<String>
+    ) throws(JournalFailure) -> [ItemRecord.State: Int] {
+        var counts: [ItemRecord.State: Int] = [:]
+        try connection.readRows(
+            ofUnkept: """
+                WITH asked AS (SELECT CAST(:living AS TEXT) AS living)
+                SELECT \(OverviewReader<Connection>.openPhase) AS phase, count(*) AS count
+                FROM items JOIN jobs ON jobs.id = items.job LEFT JOIN batches ON batches.job = jobs.number
+                WHERE items.batch = :batch AND items.state = 'running' AND jobs.ended IS NULL
+                GROUP BY 1
+                """, ["batch": batch, "living": Self.list(of: living)]
+        ) { (row) throws(JournalFailure) in
+            if let phase = JobPhase(rawValue: row.text("phase")) {
+                counts[ItemRecord.State(phase), default: 0] += row.int("count")
+            }
+            return true
+        }
+        return counts
+    }
+
+    /// The names of the owners that are alive.
+    func livingOwners() throws(JournalFailure) -> Set<String> {
+        var living = LivingOwners(owners: owners)
+        let names = try all("SELECT id AS owner, boot, lease_until FROM owners") { row -> String? in
+            OwnerLease(row).flatMap { living.owner($0)?.text }
+        }
+        return Set(names.compactMap(\.self))
+    }
+
+    /// The names as one value of a statement, between bars: a list can't be one.
+    static func list(of living: Set<String>) -> String { "|" + living.sorted().map { "\($0)|" }.joined() }
+}
