@@ -259,5 +259,5 @@ struct StreamPollTests {
 
 extension StageProgress {
     /// The share of a remote job.
-    fileprivate var share: Double? { if case .remote(let share, _) = self { share } else { nil } }
+    fileprivate var share: Double? { if case .remote(let share, _, _) = self { share } else { nil } }
 }

@@ -15,12 +15,17 @@ package struct Estimate: Sendable, Hashable {
         package var secondsLeft: Double?
         /// From 0 to 1.
         package var share: Double?
+        /// Seconds in which the share was done; nil for all that have passed since the step began.
+        package var shareSeconds: Double?
         /// Seconds left by bytes and their rate.
         package var bytesLeft: Double?
 
-        package init(secondsLeft: Double? = nil, share: Double? = nil, bytesLeft: Double? = nil) {
+        package init(
+            secondsLeft: Double? = nil, share: Double? = nil, shareSeconds: Double? = nil, bytesLeft: Double? = nil
+        ) {
             self.secondsLeft = secondsLeft
             self.share = share
+            self.shareSeconds = shareSeconds
             self.bytesLeft = bytesLeft
         }
     }
@@ -111,10 +116,11 @@ package struct Estimate: Sendable, Hashable {
         if let left = words.secondsLeft, left.isFinite {
             add(left, outlook.remainingError, unknown: 0.3, "remaining")
         }
-        if let share = words.share, share > 0.02, share < 1, elapsed > 0 {
+        let done = words.shareSeconds ?? elapsed
+        if let share = words.share, share > 0.02, share < 1, done > 0 {
             // The less is done, the less it says of the rest.
             let spread = 0.25 + 0.5 * (1 - share)
-            add(elapsed * (1 - share) / share, outlook.progressError, unknown: spread, "progress")
+            add(done * (1 - share) / share, outlook.progressError, unknown: spread, "progress")
         }
         return said.min { $0.0.spread < $1.0.spread }
     }

@@ -162,8 +162,9 @@ public struct BytesMoved: Sendable, Hashable {
 public enum StageProgress: Sendable, Hashable {
     /// Bytes of a transfer, of the whole file where known.
     case transfer(sent: Int64, received: Int64, total: Int64?)
-    /// The progress that the service reports of its job: a share from 0 to 1 and seconds left, where known.
-    case remote(share: Double?, secondsLeft: Double?)
+    /// The progress that the service reports of its job: a share from 0 to 1 and seconds left, where known, and when the
+    /// job began, by our clock; nil for when the step did.
+    case remote(share: Double?, secondsLeft: Double?, since: Timestamp? = nil)
 }
 
 /// The named points at which a crash test kills the process; the names are a contract.

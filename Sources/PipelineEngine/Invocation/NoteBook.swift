@@ -55,7 +55,7 @@ final class NoteBook: Sendable {
     /// Notes what was said of a step's end, in place of what was said before; true when it is news.
     func hear(_ progress: StageProgress, _ words: Estimate.Words?, of step: StepKey, at time: Timestamp) -> Bool {
         state.withLock { state in
-            if case .remote(let share, let secondsLeft) = progress, (secondsLeft ?? 0) > 0 || (share ?? 0) > 0.02,
+            if case .remote(let share, let secondsLeft, _) = progress, (secondsLeft ?? 0) > 0 || (share ?? 0) > 0.02,
                 state.notes[step]?.report == nil
             {
                 state.notes[step, default: StepNotes()].report = StepNotes.FirstReport(

@@ -18,7 +18,9 @@ struct ProgressMeter: Sendable {
     /// nil while there is no rate.
     mutating func words(for progress: StageProgress, at now: Timestamp) -> Estimate.Words? {
         switch progress {
-        case .remote(let share, let secondsLeft): return Estimate.Words(secondsLeft: secondsLeft, share: share)
+        case .remote(let share, let secondsLeft, let start):
+            return Estimate.Words(
+                secondsLeft: secondsLeft, share: share, shareSeconds: start.map { (now - $0).seconds })
         case .transfer(let sent, let received, let total):
             let bytes = sent + received
             guard let start, now > start.time, bytes >= start.bytes else {
@@ -40,18 +42,17 @@ struct ProgressMeter: Sendable {
         switch progress {
         case .transfer(let sent, let received, let total):
             transfer(sent, received, total, at: now).map { (.transferProgress, $0) }
-        case .remote(let share, let secondsLeft):
-            remote(share, secondsLeft, facts, at: now).map { (.estimateChanged, $0) }
+        case .remote(let share, let secondsLeft, _):
+            share == nil && secondsLeft == nil
+                ? nil : (.estimateChanged, estimate(words(for: progress, at: now), share, facts, at: now))
         }
     }
 
-    private func remote(
-        _ share: Double?, _ secondsLeft: Double?, _ facts: StageFacts, at now: Timestamp
-    ) -> JSONObject? {
-        guard share != nil || secondsLeft != nil else { return nil }
-        let words = Estimate.Words(secondsLeft: secondsLeft, share: share)
+    private func estimate(
+        _ words: Estimate.Words?, _ share: Double?, _ facts: StageFacts, at now: Timestamp
+    ) -> JSONObject {
         let elapsed = (now - facts.started).seconds
-        var data = Estimate(facts.outlook, elapsed: elapsed, words: words)?.data ?? [:]
+        var data = Estimate(facts.outlook, elapsed: elapsed, words: words ?? Estimate.Words())?.data ?? [:]
         if let share { data["share"] = .number(JSONNumber(share)) }
         return data
     }

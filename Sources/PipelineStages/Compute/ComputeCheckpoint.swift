@@ -21,4 +21,8 @@ struct ComputeCheckpoint: Codable, Sendable {
     var monitor: String?
     /// Without `poll`: whether the answer to the submit was the result.
     var isEnded = false
+
+    /// When the service took the job, or the step began where that is not known. What came before, a service that was
+    /// away or full, says nothing of how fast the job goes on.
+    func begin(of facts: StageFacts) -> Timestamp { facts.started + .seconds(secondsToSubmit ?? 0) }
 }

@@ -60,8 +60,7 @@ extension ComputeStage {
     private func isSettling(
         _ poll: PollDefinition, _ checkpoint: ComputeCheckpoint, in context: Context
     ) async throws(StageFailure) -> Bool {
-        let start = context.facts.started + .seconds(checkpoint.secondsToSubmit ?? 0)
-        return context.now < start + (try await context.value(of: poll.settle))
+        context.now < checkpoint.begin(of: context.facts) + (try await context.value(of: poll.settle))
     }
 
     /// Tells each doubt once.
@@ -95,7 +94,8 @@ extension ComputeStage {
             checkpoint.polls += 1
             checkpoint.failures = 0
             checkpoint.monitor = report.monitor ?? checkpoint.monitor
-            context.report(.remote(share: report.share, secondsLeft: report.secondsLeft))
+            let begin = checkpoint.begin(of: context.facts)
+            context.report(.remote(share: report.share, secondsLeft: report.secondsLeft, since: begin))
             return try await waiting(
                 checkpoint, words: report.words, floor: report.floor, reopensAfter: pause,
                 detail: report.message.map { ShownText.excerpt($0, in: context) },

@@ -168,6 +168,8 @@ struct ComputeStage: Stage {
             return try PollPace(given, in: scope)
         }
         let elapsed = (context.now - context.facts.started).seconds
+        var words = words
+        words.shareSeconds = (context.now - checkpoint.begin(of: context.facts)).seconds
         let isPushed = try await isPushExpected(in: context)
         let situation = PollPace.Situation(
             polls: checkpoint.polls, elapsed: elapsed, outlook: context.facts.outlook, words: words, floor: floor,

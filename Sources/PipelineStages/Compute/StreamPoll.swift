@@ -60,7 +60,8 @@ struct StreamPoll {
     ) async throws(StageFailure) -> PollReport {
         let answer = ServiceResponse(status: 200, url: request.description.url, body: event.data)
         let report = PollReport(poll, answer)
-        context.report(.remote(share: report.share, secondsLeft: report.secondsLeft))
+        let begin = checkpoint.begin(of: context.facts)
+        context.report(.remote(share: report.share, secondsLeft: report.secondsLeft, since: begin))
         let doubts = PollDoubt.doubts(about: poll, answer) { ShownText.excerpt($0, limit: 120, in: context) }
         try await stage.tell(doubts, &checkpoint, in: context)
         context.pass(.pollAnswered)
