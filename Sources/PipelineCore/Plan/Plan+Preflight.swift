@@ -23,7 +23,7 @@ extension Plan {
     ///
     /// Only stages that will run are asked, and whose failure ends the job.
     package func preflight(at start: JobStart) async -> StepFailure? {
-        if let mistake = mistake(at: start) { return mistake }
+        if let mistake = mistake(at: start) ?? wrongAddress(at: start) { return mistake }
         var start = start
         let afterWrites = stagesAfterWrites
         for stage in certainStages where stage.continuesOnFailure.constant == false {
@@ -33,6 +33,20 @@ extension Plan {
             if var failure {
                 failure.place = failure.place ?? stage.place
                 return failure
+            }
+        }
+        return nil
+    }
+
+    /// The first address of a service that can't be made, of those that are known: an environment variable that is not set
+    /// stays so for the whole job, so that no resume mends it.
+    private func wrongAddress(at start: JobStart) -> StepFailure? {
+        let used = Set(certainStages.compactMap(\.service))
+        for service in definition.services where used.contains(service.name) && start.knows(service.url.references) {
+            do throws(EvaluationFailure) {
+                _ = try service.url.evaluateText(in: start.known)
+            } catch {
+                return StepFailure("the address of service '\(service.name)': \(error.message)", hint: error.hint)
             }
         }
         return nil
