@@ -28,7 +28,9 @@ package struct SecretSources: SecretSource {
 
     package func secret(_ name: String) async -> String? {
         let current = path.flatMap { path in try? Self.read(path) }
-        let known = current?[name] ?? file[name] ?? credential(name) ?? environment["PIPELINE_SECRET_\(name)"]
+        // A CI system gives an empty variable for a secret that it does not have.
+        let variable = environment["PIPELINE_SECRET_\(name)"].flatMap { $0.isEmpty ? nil : $0 }
+        let known = current?[name] ?? file[name] ?? credential(name) ?? variable
         if let known { return known }
         return await command?.secret(name)
     }
