@@ -7,7 +7,8 @@ package struct CurlLine {
     package init(record: ExchangeRecord) { self.record = record }
 
     package var text: String {
-        var words = ["curl", "-X", record.method, Self.quoted(record.url)]
+        // What reads is led on by redirects, as here; -X GET is what curl does by itself.
+        var words = ["curl"] + (record.method == "GET" ? ["-L"] : ["-X", record.method]) + [Self.quoted(record.url)]
         for field in record.headers { words += ["-H", Self.quoted("\(field.name): \(field.value)")] }
         var notes: [String] = []
         if let body = record.body, body.size > 0 {

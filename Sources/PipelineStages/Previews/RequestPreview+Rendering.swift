@@ -24,6 +24,7 @@ extension StageRequests {
         var body = definition.body.description(in: scope.known)
         if case .multipart(let form) = decorated.body {
             body = Self.description(of: form)
+            headers.removeAll { $0.name.lowercased() == "content-type" }
             headers.append(("Content-Type", Self.formType))
         }
         var preview = RequestPreview(

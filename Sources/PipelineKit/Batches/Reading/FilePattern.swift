@@ -24,6 +24,13 @@ package struct FilePattern: Sendable, Equatable {
     /// True if a path that was found is the same text: then a missing file is a mistake rather than no match.
     package var isPlain: Bool { alternatives.count == 1 && alternatives[0].allSatisfy { !Self.isWild($0) } }
 
+    /// True if the text names a folder.
+    package func isFolder(in folder: String) -> Bool {
+        guard isPlain else { return false }
+        let path = (isAbsolute ? "/" : folder + "/") + alternatives[0].joined(separator: "/")
+        return Self.isFolder(path, followingLinks: true)
+    }
+
     private static let slash = UInt8(ascii: "/")
 
     private static func isWild(_ name: String) -> Bool { name.utf8.contains { [0x2A, 0x3F, 0x5B].contains($0) } }

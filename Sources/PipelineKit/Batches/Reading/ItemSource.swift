@@ -110,7 +110,9 @@ package final class FileReader: ItemReader {
             throw ItemSourceError(
                 "no file matches '\(text)'",
                 hint: pattern.isPlain
-                    ? "there is no such file; is the pattern in quotes, so that the shell leaves it alone?"
+                    ? pattern.isFolder(in: folder)
+                        ? "it is a folder: '\(text)/*' means the files in it"
+                        : "there is no such file; is the pattern in quotes, so that the shell leaves it alone?"
                     : "check the pattern; hidden files need a dot in it, and '**' finds files in folders below")
         }
         index = 0
