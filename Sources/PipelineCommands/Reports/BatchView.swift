@@ -9,6 +9,8 @@ final class BatchView: Sendable {
     private struct State {
         var batch: BatchRecord?
         var changed: [String] = []
+        /// The last line of how far it is.
+        var told: String?
         var live: BatchLiveView?
     }
 
@@ -81,6 +83,11 @@ final class BatchView: Sendable {
     func showProgress() {
         guard live == nil, let batch = state.withLock({ $0.batch }) else { return }
         let text = BatchText(key: key, batch: batch)
+        let isNews = state.withLock { state in
+            defer { state.told = text.counts }
+            return state.told != text.counts
+        }
+        guard isNews else { return }
         if isJSON { console.data(text.event("batch.progress", job)) } else { console.note(text.counts) }
     }
 
@@ -89,7 +96,11 @@ final class BatchView: Sendable {
         let changed = state.withLock { $0.changed }
         guard !replacesChanged, let first = changed.first else { return }
         let count = changed.count >= 1000 ? "1000 or more" : "\(changed.count)"
-        console.note("note: \(count) items have other inputs than before and were left alone, e.g. \(first)")
-        console.note("  hint: --changed does them again")
+        let isOne = changed.count == 1
+        console.note(
+            isOne
+                ? "note: \(first) has other inputs than before and was left alone"
+                : "note: \(count) items have other inputs than before and were left alone, e.g. \(first)")
+        console.note("  hint: --changed does \(isOne ? "it" : "them") again")
     }
 }

@@ -47,7 +47,9 @@ private struct PollFields: Sendable {
         "find", PollFind.type, examples: [["items": "$.runs[*]", "where": "item.name == job.key"]],
         "The poll is a list, of which one entry is the answer; none is running.")
     let list: Field<PollList>
-    let progress = Field("progress", FieldType<PollDefinition.Progress>.progress, "How far the job is.")
+    let progress = Field(
+        "progress", FieldType<PollDefinition.Progress>.progress,
+        "How far the job is: a percentage, a fraction from 0 to 1, or how much is done of how much.")
     let remaining = Field("remaining", FieldType<Selector>.selector, "Seconds that the job still takes.")
     let ended = Field(
         "ended", FieldType<Selector>.selector,

@@ -85,7 +85,7 @@ struct BatchTests {
             #expect(first.cause == .exited(1) && first.lines.count == 5, "\(first)")
             #expect(
                 first.errors.contains(
-                    "✗ 2 at model: 422 service 'api' answered 422 Unprocessable Content: too long  e.g. bad-1.wav — "
+                    "✗ 2 at model: service 'api' answered 422 Unprocessable Content: too long  e.g. bad-1.wav — "
                         + "pipeline show june/bad-1.wav"), "\(first)")
             try scene.add(names(6...8))
             let second = try await scene.batch()

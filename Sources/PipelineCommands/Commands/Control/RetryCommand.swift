@@ -48,7 +48,11 @@ struct RetryCommand: WorkspaceCommand {
     var json = false
 
     func validate() throws {
-        if item != nil, from != nil { throw ValidationError("--item and --from exclude each other.") }
+        if item != nil, from != nil {
+            throw ValidationError(
+                "--item and --from exclude each other: of one item of a batch, 'pipeline retry BATCH/ITEM --from STAGE'."
+            )
+        }
         if failed == jobs.isEmpty { return }
         throw ValidationError(
             failed
@@ -97,13 +101,7 @@ struct RetryCommand: WorkspaceCommand {
         var found: Set<JobID> = []
         guard failed else { return chosen.filter { found.insert($0.snapshot.record.id).inserted } }
         let known = try await journal.jobs(JobQuery(pipeline: pipeline, isBrief: true))
-        chosen = known.reversed().filter { $0.snapshot.phase(isOwned: $0.owner != nil) == .failed }
-        if chosen.isEmpty {
-            throw CommandError(
-                .usage, "no job\(pipeline.map { " of '\($0)'" } ?? "") has failed",
-                hint: "'pipeline list --state failed' shows those that have")
-        }
-        return chosen
+        return known.reversed().filter { $0.snapshot.phase(isOwned: $0.owner != nil) == .failed }
     }
 
     /// Returns what to begin again of a job: what failed, or everything from a stage on.

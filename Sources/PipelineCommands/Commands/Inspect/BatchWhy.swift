@@ -31,18 +31,43 @@ struct BatchWhy {
             return
         }
         let why = cause.map { ": \($0.explanation)" } ?? ""
-        console.data("batch \(snapshot.record.key) is \(phase.rawValue, phase.style)\(why)" as StyledText)
+        console.data(
+            "batch \(snapshot.record.key) \(WhyCommand.verb(phase)) \(phase.rawValue, phase.style)\(why)" as StyledText)
         if let advice { console.data("  \("do:", .cyan) \(advice)" as StyledText) }
-        let (running, pending) = (batch.count(.running), batch.count(.pending))
+        let (running, pending) = (batch.underWayCount, batch.count(.pending))
         if isOwned, pending > 0 {
             console.data(
-                "\(pending) items wait for their turn: \(running) are at work, of at most \(batch.settings.atOnce)")
+                "\(pending) \(pending == 1 ? "item waits for its" : "items wait for their") turn: \(running) are at work, of at most \(batch.settings.atOnce)"
+            )
         }
+        if isOwned { for line in try await failedTries(text, in: journal) { console.data(SafeText.line(line)) } }
         let now = SystemClock().now
         for service in closed { console.data(SafeText.line(service.line(now: now))) }
         for group in failures { console.data(SafeText.line(text.line(of: group))) }
         for item in try await journal.items(of: snapshot.record.id, in: [.unknown], after: 0, limit: 5) {
             console.data(SafeText.line("? \(item.key): pipeline why \(text.path(of: item.key))"))
+        }
+    }
+
+    /// What the last try of items at work failed by, with how many of those looked at: a service that is away holds all
+    /// of them, and nothing has failed yet.
+    private func failedTries(_ text: BatchText, in journal: Workspace.Journal) async throws -> [String] {
+        var (counts, examples, order) = ([String: Int](), [String: String](), [String]())
+        for item in try await journal.items(of: found.snapshot.record.id, in: [.running], after: 0, limit: 64) {
+            guard let id = item.job,
+                let job = try await journal.jobs(JobQuery(prefix: id.text, limit: 1, isBrief: true)).first
+            else { continue }
+            for step in job.snapshot.steps.values {
+                guard case .waiting(_, _, let reason) = step.state, reason.kind == .retry, let detail = reason.detail
+                else { continue }
+                if counts[detail] == nil { order.append(detail) }
+                counts[detail, default: 0] += 1
+                examples[detail] = examples[detail] ?? item.key
+            }
+        }
+        return order.prefix(5).map { detail in
+            let (count, example) = (counts[detail] ?? 0, text.path(of: examples[detail] ?? ""))
+            return "\(count) \(count == 1 ? "tries" : "try") again: \(detail)  e.g. pipeline why \(example)"
         }
     }
 }

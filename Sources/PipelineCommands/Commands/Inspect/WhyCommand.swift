@@ -99,7 +99,7 @@ struct WhyCommand: WorkspaceCommand {
         }
     }
 
-    private static func verb(_ phase: JobPhase) -> String {
+    static func verb(_ phase: JobPhase) -> String {
         switch phase {
         case .succeeded, .failed: "has"
         case .cancelled: "was"

@@ -25,7 +25,9 @@ struct BatchOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("How much money items may cost, as 'cost' of the stages counts it.", valueName: "amount"))
+        help: ArgumentHelp(
+            "How much money items may cost, as 'cost' of the stages counts it. Up to ten are begun before any cost is "
+                + "known; fewer with --at-once.", valueName: "amount"))
     var spend: Double?
 
     @Option(help: ArgumentHelp("Append a row for each item as it ends.", valueName: "file"), completion: .file())

@@ -62,6 +62,11 @@ extension BatchSession {
                 throw CommandError(.invalid, "the document's 'batch': \(error.message)", hint: error.hint)
             }
         }
+        if given.spend != nil, draft.plan.stages.allSatisfy({ $0.cost == nil }) {
+            throw CommandError(
+                .invalid, "--spend stops nothing: no stage of the document says what it costs",
+                hint: "add \"cost\" to the stage that costs money, for example \"cost\": \"response.body.price\"")
+        }
         return BatchSettings(
             atOnce: try given.atOnce ?? value(document?.atOnce) ?? 64,
             tolerance: try given.tolerate.flatMap { FailureTolerance($0) } ?? value(document?.tolerance),
@@ -113,7 +118,7 @@ extension BatchSession {
 
     /// True if no item was ever begun, so that nothing is lost with it.
     private func isUntouched(_ batch: BatchRecord) -> Bool {
-        [.running, .suspended, .unknown, .succeeded, .cancelled].allSatisfy { batch.count($0) == 0 }
+        batch.underWayCount == 0 && [.suspended, .unknown, .succeeded, .cancelled].allSatisfy { batch.count($0) == 0 }
     }
 
     private func goOn(
@@ -121,6 +126,10 @@ extension BatchSession {
     ) async throws -> ExitStatus {
         let record = record(draft, job.record.id, job.record.key, job.record.started, output)
         if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
+        if record.folders.output != job.record.folders.output {
+            console.note(
+                "note: what is done stays in \(job.record.folders.output); --output is for the items that begin now")
+        }
         var latest = JobSnapshot(record: record, steps: [:], mode: .attached)
         latest.batch = batch
         if batch.settings.results != job.batch?.settings.results { try replaceResults(batch.settings.results) }
