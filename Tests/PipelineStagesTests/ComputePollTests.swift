@@ -479,6 +479,45 @@ struct ComputePollTests {
         #expect(try await StageBench(stage, network: accepted.network).resume().isWaiting)
     }
 
+    @Test(
+        "the submit's answer as the first poll is judged in a poll's order: what says failed comes before until",
+        arguments: [
+            #""failWhen": "response.body.error != null""#,
+            #""fail": [ { "when": "response.body.error != null", "message": "the job failed at service 'api': bad" } ]"#,
+        ])
+    func failedSubmit(rule: String) async throws {
+        func outcome(_ body: String) async throws -> (Result<StageOutcome<[UInt8]>, StageFailure>, [String]) {
+            let service = ScriptedService()
+            service.on("POST /v1/jobs", 200, body)
+            let bench = try StageBench(
+                """
+                { "id": "model", "kind": "compute", "service": "api",
+                  "submit": { "POST": "/jobs", "capture": { "name": "$.name" } },
+                  "poll": { "GET": "/${{ self.name }}", "until": "response.body.done == true", \(rule),
+                            "message": "$.error.message", "capture": { "url": "$.response.url?" } } }
+                """, network: service.network)
+            return (await bench.resume(), service.lines)
+        }
+        let failed = try await outcome(#"{"name": "o", "done": true, "error": {"code": 3, "message": "bad"}}"#)
+        #expect(failed.0.definite == "the job failed at service 'api': bad")
+        #expect(failed.1 == ["POST /v1/jobs"])
+        #expect(try await outcome(#"{"name": "o", "done": true, "response": {"url": "u"}}"#).0.isFinished)
+        #expect(try await outcome(#"{"name": "o"}"#).0.isWaiting)
+    }
+
+    @Test("a rule that the submit's answer has nothing for leaves the end to the poll")
+    func unjudgedSubmit() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 200, #"{"id": "7", "state": "done"}"#)
+        let bench = try StageBench(
+            """
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "capture": { "id": "$.id" } },
+              "poll": { "GET": "/jobs/${{ self.id }}", "failWhen": "response.body.percent > 100", \(states) } }
+            """, network: service.network)
+        #expect(await bench.resume().isWaiting)
+    }
+
     // MARK: Cancelling
 
     @Test("cancelling tells the service, and what is gone already is as good", arguments: [204, 404, 410, 409])

@@ -62,7 +62,7 @@ extension ComputeStage {
 
     /// `failWhen` and `until`; nil when neither holds. Answers with an unexpected status are put only to those that
     /// look at the status: an error page has none of the members that the others ask for.
-    private func rules(
+    func rules(
         of poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, _ floor: Duration?,
         onlyByStatus: Bool, in context: Context
     ) async throws(StageFailure) -> PollFinding? {
@@ -79,7 +79,7 @@ extension ComputeStage {
         return nil
     }
 
-    private func byLists(
+    func byLists(
         of poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, _ floor: Duration?,
         in context: Context
     ) -> PollFinding {
