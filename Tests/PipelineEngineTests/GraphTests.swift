@@ -201,6 +201,22 @@ import Testing
         #expect(run.seen == ["p", "p-p-0", "q", "q-q-1"] || run.seen == ["p", "q", "p-p-0", "q-q-1"])
     }
 
+    @Test("an item that gave those that follow none keeps its place in their arrays, over a chain too")
+    func followingFailures() {
+        let run = Self.run(
+            """
+            { "id": "a", "kind": "echo", "forEach": "split('p,bad,q,r', ',')", "tolerate": 1, "when": "item != 'q'",
+              "reading": "${{ item }}" },
+            { "id": "b", "kind": "echo", "forEach": { "stage": "a" }, "reading": "${{ stages.a.x + string(index) }}" },
+            { "id": "c", "kind": "echo", "forEach": { "stage": "b" }, "reading": "${{ stages.b.x + '!' }}" }
+            """)
+        #expect(run.end == .ended(.succeeded))
+        #expect(run.state("a") == .succeeded(["x": ["p", nil, nil, "r"]]))
+        #expect(run.state("b") == .succeeded(["x": ["p0", nil, nil, "r3"]]))
+        #expect(run.state("c") == .succeeded(["x": ["p0!", nil, nil, "r3!"]]))
+        #expect(run.state("b", 1) == nil)
+    }
+
     // MARK: continueOnFailure
 
     @Test("a stage that may fail lets the others go on with null captures, and the job succeed")

@@ -144,10 +144,8 @@ struct FanOut: Sendable {
             let done = table.index.entries[stage.forEach?.followed ?? ""]?.done ?? []
             drop(stage, in: &table) { !done.contains($0) }
         }
-        let items = (table.index.entries[stage.id]?.items ?? []).sorted().compactMap { item -> (Int, StepRecord)? in
-            guard let step = table.step(StepKey(stage: stage.id, item: item)) else { return nil }
-            // An item that its `when` skipped keeps its place.
-            return step.state != .skipped || step.value != nil ? (item, step) : nil
+        let items = places(of: stage, in: table).compactMap { item -> (Int, StepRecord)? in
+            table.step(StepKey(stage: stage.id, item: item)).map { (item, $0) }
         }
         let failed = items.compactMap { item, step -> (Int, StepFailure)? in
             if case .failed(let failure) = step.state { (item, failure) } else { nil }
@@ -172,14 +170,31 @@ struct FanOut: Sendable {
         for (_, step) in items {
             for member in step.captures where known.insert(member.name).inserted { names.append(member.name) }
         }
+        let steps = allPlaces(of: stage, in: table).map { table.step(StepKey(stage: stage.id, item: $0)) }
         var captures = JSONObject()
         for name in names {
             captures[name] = .array(
-                items.map { _, step in
-                    if case .succeeded(let values) = step.state { values[name] ?? .null } else { .null }
+                steps.map { step in
+                    if case .succeeded(let values)? = step?.state { values[name] ?? .null } else { .null }
                 })
         }
         return .captures(captures)
+    }
+
+    /// The stage's own items, in order; one that its `when` skipped keeps its place.
+    private func places(of stage: PlannedStage, in table: JobTable) -> [Int] {
+        (table.index.entries[stage.id]?.items ?? []).sorted().filter { item in
+            guard let step = table.step(StepKey(stage: stage.id, item: item)) else { return false }
+            return step.state != .skipped || step.value != nil
+        }
+    }
+
+    /// Its items and those of the stage that it follows which gave it none: they keep their place, so that a place is the
+    /// same item in the arrays of both.
+    private func allPlaces(of stage: PlannedStage, in table: JobTable) -> [Int] {
+        let own = places(of: stage, in: table)
+        guard let followed = stage.forEach?.followed.flatMap(table.plan.stage) else { return own }
+        return Set(own).union(allPlaces(of: followed, in: table)).sorted()
     }
 
     private static func failure(of failed: [(Int, StepFailure)], amongst count: Int) -> StepFailure {
