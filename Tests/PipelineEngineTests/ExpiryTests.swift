@@ -82,6 +82,27 @@ import Testing
         #expect(read.value.isEmpty)
     }
 
+    @Test("a default in place of a capture does not send what has expired", arguments: ["", #", "renew": "a""#])
+    func tolerated(renew: String) throws {
+        let (made, read) = (Mutexed(0), Mutexed<[String]>([]))
+        let bench = EngineBench(
+            Self.flow(renew, reading: "stages.a.url ?? 'none'"),
+            kinds: [Self.linking(600, made: made), Self.pausing(100), Self.reading(read)])
+        let life = bench.live()
+        bench.run { bench.state("p")?.name == .waiting }
+        life.process.kill()
+        bench.memory.lose(life.process.owner)
+        bench.pass(.seconds(3600))
+        if renew.isEmpty {
+            #expect(bench.end(of: bench.live()) == .success(.ended(.failed)))
+            #expect(bench.job()?.failure?.failure.title.hasPrefix("what stage 'a' captured expired at ") == true)
+            #expect(read.value.isEmpty)
+        } else {
+            #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+            #expect(made.value == 2 && read.value.count == 1)
+        }
+    }
+
     @Test("with renew a link that ran out meanwhile is made anew")
     func renewed() {
         let (made, read) = (Mutexed(0), Mutexed<[String]>([]))

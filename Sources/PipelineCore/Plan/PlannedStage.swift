@@ -13,7 +13,8 @@ package final class PlannedStage: Sendable {
     package let needs: [String]
     /// Of them those whose being skipped skips this one: it reads their captures and can't do without.
     package let reads: Set<String>
-    /// The captures that it can't do without, by stage; nil for a name that is computed.
+    /// The captures that it reads, with a default too, by stage; nil for a name that is computed. What has expired of them
+    /// is void, and a file of them has to be there.
     let readCaptures: [String: Set<String?>]
     package let condition: Expression?
     /// The items over which it is repeated; nil for a stage that runs once.
@@ -68,7 +69,7 @@ package final class PlannedStage: Sendable {
         self.stage = stage
         needs = draft.needs()
         readCaptures = draft.isFinal ? [:] : draft.readCaptures
-        reads = Set(readCaptures.keys)
+        reads = draft.isFinal ? [] : draft.neededSources
         condition = options.condition
         forEach = options.forEach
         concurrency = options.concurrency ?? document.defaults.concurrency

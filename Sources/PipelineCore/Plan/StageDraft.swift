@@ -99,13 +99,16 @@ final class StageDraft {
         return found
     }
 
-    /// The captures that it can't do without, by stage.
+    /// The captures that it reads, by stage, whether or not it can do without.
     var readCaptures: [String: Set<String?>] {
         bodyUses.reduce(into: [:]) { found, use in
-            guard !use.reference.toleratesNull, case .capture(let stage, let name) = use.reference.root else { return }
+            guard case .capture(let stage, let name) = use.reference.root else { return }
             found[stage, default: []].insert(name)
         }
     }
+
+    /// The stages of which it reads a capture that it can't do without.
+    var neededSources: Set<String> { Set(bodyUses.filter { !$0.reference.toleratesNull }.compactMap(\.sourceStage)) }
 }
 
 extension ReferenceUse {
