@@ -174,6 +174,9 @@ struct SmallStageTests {
         #expect(
             StageBench.report(#"{ "id": "a", "kind": "write", "to": "x", "json": 1, "text": "2" }"#)
                 .contains("a write has one content, and this one has 2"))
+        #expect(
+            StageBench.report(#"{ "id": "a", "kind": "write", "to": "x", "base64": "no base64!" }"#)
+                .contains("the value of 'base64' is no base64"))
     }
 
     @Test("a wait ends so long after the stage's start, over restarts")

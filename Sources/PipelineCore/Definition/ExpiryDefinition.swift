@@ -27,7 +27,20 @@ package struct ExpiryDefinition: Sendable {
                     reader.place, "'expires' needs either \"in\" or \"at\"", hint: "write { \"in\": \"15m\" }")
                 return nil
             }
+            definition.check(reader)
             return definition
+        }
+    }
+
+    /// Reports a value that is wrong and that the document says without an expression: else it is found when the stage has
+    /// ended.
+    private func check(_ reader: ObjectReader) {
+        do throws(ValueSyntaxError) {
+            if let value = duration?.constant { _ = try Self.duration(value) }
+            if let value = moment?.constant { _ = try Self.moment(value) }
+        } catch {
+            guard let place = reader.place(of: duration == nil ? "at" : "in") else { return }
+            reader.findings.report(place, "the value of \"expires\" is wrong: \(error.message)", hint: error.hint)
         }
     }
 

@@ -113,6 +113,7 @@ extension VerifyDefinition {
             {
                 reader.findings.report(place, mistake)
             }
+            definition.check(reader)
             return definition
         }
     }

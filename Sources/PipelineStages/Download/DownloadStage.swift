@@ -125,6 +125,25 @@ struct VerifyDefinition: Sendable {
             }, header: header)
     }
 
+    /// Reports values that are wrong and that the document says without an expression.
+    func check(_ reader: ObjectReader) {
+        report("sha256", reader) { () throws(EvaluationFailure) in
+            if let text = sha256?.constant { _ = try digest(.string(text)) }
+        }
+        report("size", reader) { () throws(EvaluationFailure) in
+            if let value = size?.constant { _ = try bytes(value) }
+        }
+    }
+
+    private func report(_ name: String, _ reader: ObjectReader, _ read: () throws(EvaluationFailure) -> Void) {
+        do throws(EvaluationFailure) {
+            try read()
+        } catch {
+            guard let place = reader.place(of: name) else { return }
+            reader.findings.report(place, error.message, hint: error.hint)
+        }
+    }
+
     /// Null means that there is nothing to compare with: not every service gives a digest each time.
     private func digest(_ value: JSON) throws(EvaluationFailure) -> DeclaredDigest? {
         if value.isNull { return nil }

@@ -26,6 +26,11 @@ enum WriteKind {
                     reader.place, "a write has one content, and this one has \(present.count)",
                     hint: "give it one of \"json\", \"text\", \"base64\"")
             }
+            if case .base64(let template)? = content, let text = template.constant, WriteStage.decoded(text) == nil,
+                let place = reader.place(of: "base64")
+            {
+                reader.findings.report(place, WriteStage.noBase64, hint: WriteStage.base64Hint)
+            }
             guard let target, let content else { return nil }
             return AnyStage(WriteStage(to: target, content: content), coding: .json)
         }
@@ -42,6 +47,9 @@ struct WriteStage: Stage {
         case text(Template)
         case base64(Template)
     }
+
+    static let noBase64 = "the value of 'base64' is no base64"
+    static let base64Hint = "it must be of the standard or the URL-safe alphabet (RFC 4648)"
 
     let to: Template
     let content: Content
@@ -67,10 +75,7 @@ struct WriteStage: Stage {
             let text = try await text(template, in: context)
             guard let bytes = Self.decoded(text) else {
                 throw .definite(
-                    StepFailure(
-                        "the value of 'base64' is no base64",
-                        hint: "it must be of the standard or the URL-safe alphabet (RFC 4648)",
-                        place: context.facts.place))
+                    StepFailure(Self.noBase64, hint: Self.base64Hint, place: context.facts.place))
             }
             return bytes
         }

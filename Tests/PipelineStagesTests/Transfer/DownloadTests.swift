@@ -203,4 +203,17 @@ struct DownloadTests {
         #expect(report.contains("'unpack' has no meaning beside 'select'"))
         #expect(report.contains("a digest in a header is about the whole body"))
     }
+
+    @Test("what is to be verified is checked with the document, where no expression gives it")
+    func constants() {
+        func report(_ verify: String) -> String {
+            TransferBench.report(
+                #"{ "id": "a", "kind": "download", "service": "api", "request": { "GET": "/x" }, "to": "x", "verify": { \#(verify) } }"#
+            )
+        }
+        #expect(report(#""sha256": "abc""#).contains(#"the value of "sha256" is no SHA-256: "abc""#))
+        #expect(report(#""size": -4"#).contains(#"the value of "size" is no number of bytes: -4"#))
+        #expect(report(#""size": "8MiB""#).isEmpty)
+        #expect(report(#""sha256": "${{ job.key }}""#).isEmpty)
+    }
 }
