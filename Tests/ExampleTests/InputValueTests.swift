@@ -47,6 +47,8 @@ import Testing
         #expect(try names(["in/*.jpg"]) == ["in/a.jpg", "in/b.jpg"])
         #expect(try names(["in"]) == ["in/a.jpg", "in/b.jpg", "in/c.png"])
         #expect(try names(["in/c.png", "in/*.jpg", "in/a.jpg"]) == ["in/c.png", "in/a.jpg", "in/b.jpg"])
+        #expect(try names(["in/**/*.jpg"]) == ["in/a.jpg", "in/b.jpg", "in/sub/d.jpg"])
+        #expect(try names(["in/*.{png,jpg}"]) == ["in/a.jpg", "in/b.jpg", "in/c.png"])
         #expect(try names(["odd[1].jpg"]) == ["odd[1].jpg"])
         #expect(try names(["@in/c.png"]) == ["in/c.png"])
         #expect(try names(["\(place.path)/in/?.png"]) == ["in/c.png"])
@@ -65,6 +67,7 @@ import Testing
         "what is wrong is told, with what to write",
         arguments: [
             (#""photos": { "type": "files" }"#, [("photos", "no/*.jpg")], "no file matches no/*.jpg"),
+            (#""photos": { "type": "files" }"#, [("photos", "a{b.jpg")], "has a { without its }"),
             (#""photos": { "type": "files" }"#, [("photos", "none.jpg")], "cannot read"),
             (#""photos": { "type": "files" }"#, [("photos", "empty")], "there is no file in"),
             (#""doc": { "type": "file" }"#, [("doc", "a"), ("doc", "b")], "the input 'doc' is given 2 times"),
