@@ -121,7 +121,7 @@ struct ContentCodingTests {
         for (coding, bytes, isFile, reason) in [
             ("gzip", Array("plain".utf8), false, ExchangeFailure.Reason.undecodable),
             ("utf-8", Array("plain".utf8), false, .undecodable), ("gzip", Array("plain".utf8), true, .undecodable),
-            ("gzip", packed.dropLast(100), true, .closedEarly),
+            ("gzip", packed.dropLast(100), true, .undecodable),
         ] {
             let server = try LoopbackServer { _ in .status(200, headers: [("Content-Encoding", coding)], bytes: bytes) }
             defer { server.stop() }
@@ -131,6 +131,24 @@ struct ContentCodingTests {
             ).result.failure
             #expect(failure?.reason == reason, "\(coding) \(isFile)")
         }
+    }
+
+    @Test("a coding that is cut by the end of the connection alone is an answer that did not come whole")
+    func cutByClose() async throws {
+        let packed = Self.packed(Self.plain, bits: 31)
+        let server = try LoopbackServer { _ in
+            ScriptedAnswer([
+                .head(200, [("Content-Encoding", "gzip"), ("Connection", "close")]),
+                .bytes(Array(packed.dropLast(100))), .close,
+            ])
+        }
+        defer { server.stop() }
+        let folder = TemporaryFolder()
+        let failure = await network.task(
+            RequestDescription(url: server.url),
+            options: ExchangeOptions(receive: .file(FileSink(path: folder.file("x"))))
+        ).result.failure
+        #expect(failure?.reason == .closedEarly)
     }
 
     @Test(

@@ -20,7 +20,10 @@ extension CurlExchange {
         }
         guard code == CURLE_OK else { return .end(.failure(failure(after: code))) }
         guard let head = hop.response.final else { return .end(.failure(failure(.protocolError))) }
-        if hop.receiver.isCutInCoding { return .end(.failure(failure(.closedEarly))) }
+        if hop.receiver.isCutInCoding {
+            // A message that came whole is an answer, and its coding is what is damaged.
+            return .end(.failure(failure(hasStatedEnd(head.headers) ? .undecodable : .closedEarly)))
+        }
         if !hop.request.body.isNone, easy?.offset(CURLINFO_SIZE_UPLOAD_T) == hop.request.body.length { reportSent() }
         guard rule.follows(status: head.status, headers: head.headers) else { return .end(.success(response())) }
         return follow(head.status, location: head.headers[.location] ?? "")
@@ -37,6 +40,12 @@ extension CurlExchange {
         hop = CurlHop(next, options, showsCertificate: hop.showsCertificate && keepsIdentity)
         progress.sendTotal = next.body.length
         return .follow
+    }
+
+    /// Returns whether something other than the end of the connection says where the body ends (RFC 9112, section 6.3):
+    /// libcurl has seen to it that it came that far.
+    private func hasStatedEnd(_ headers: HTTPFields) -> Bool {
+        headers[.contentLength] != nil || headers[.transferEncoding] != nil || !version().hasPrefix("HTTP/1")
     }
 
     /// The answer as far as it has come.
