@@ -133,6 +133,23 @@ struct ContentCodingTests {
         }
     }
 
+    @Test("a body in memory that was asked for as it is, is decoded to its end or not taken")
+    func memory() async throws {
+        let packed = Self.packed(Self.plain, bits: 31)
+        for (coding, bytes, isWhole) in [
+            ("gzip", packed, true), ("gzip", packed.dropLast(100), false), ("br", Self.plain, false),
+        ] {
+            let server = try LoopbackServer { _ in .status(200, headers: [("Content-Encoding", coding)], bytes: bytes) }
+            defer { server.stop() }
+            let result = await network.task(
+                RequestDescription(url: server.url), options: ExchangeOptions(acceptsCodings: false)
+            ).result
+            #expect((try? result.get())?.body == (isWhole ? Self.plain : nil))
+            #expect(result.failure?.reason == (isWhole ? nil : .undecodable))
+            #expect(server.requests.first?.header("Accept-Encoding") == "identity")
+        }
+    }
+
     @Test("a coding that is cut by the end of the connection alone is an answer that did not come whole")
     func cutByClose() async throws {
         let packed = Self.packed(Self.plain, bits: 31)

@@ -34,8 +34,7 @@ struct CurlHop {
     init(_ request: RequestDescription, _ options: ExchangeOptions, showsCertificate: Bool = true) {
         self.request = request
         self.showsCertificate = showsCertificate
-        receiver = ResponseReceiver(
-            options.receive, maximumBodyBytes: options.maximumBodyBytes, sampleBytes: options.sampleBytes)
+        receiver = ResponseReceiver(options)
         reader = BodyReader(request.body.segments)
     }
 }

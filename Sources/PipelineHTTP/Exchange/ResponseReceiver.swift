@@ -6,10 +6,11 @@ package import HTTPTypes
 /// Used on the thread that owns the exchange only; doubles of the transport use it too, so that sinks behave the same.
 package final class ResponseReceiver {
     private let sink: ResponseSink
+    private let decodes: Bool
     private let maximumBodyBytes: Int
     private let sampleBytes: Int
     private var target = Target.memory
-    /// Set when what goes to a file, or is kept instead of it, is coded; all else comes decoded.
+    /// Set when what goes to a file, is kept instead of it, or was asked for as it is, is coded; all else comes decoded.
     private var decoder: ContentDecoder?
     package private(set) var body: [UInt8] = []
     /// The first of a body that goes to a file.
@@ -30,10 +31,11 @@ package final class ResponseReceiver {
         case discard
     }
 
-    package init(_ sink: ResponseSink, maximumBodyBytes: Int, sampleBytes: Int = 0) {
-        self.sink = sink
-        self.sampleBytes = sampleBytes
-        self.maximumBodyBytes = maximumBodyBytes
+    package init(_ options: ExchangeOptions) {
+        sink = options.receive
+        decodes = options.leavesDecodingToReceiver
+        sampleBytes = options.sampleBytes
+        maximumBodyBytes = options.maximumBodyBytes
     }
 
     deinit {
@@ -43,7 +45,13 @@ package final class ResponseReceiver {
     /// Takes the head of the final answer; false when the exchange has to end.
     package func begin(status: Int, headers: HTTPFields) -> Bool {
         let head = HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: headers)
-        if sink.leavesDecodingToReceiver { decoder = ContentDecoder(ContentCoding(headers)) }
+        let coding = ContentCoding(headers)
+        if decodes { decoder = ContentDecoder(coding) }
+        if case .memory = sink, decodes, decoder == nil, coding != .none, head.status.kind == .successful {
+            // What nobody here can undo is not what was asked for; an error's page is shown as it is.
+            failure = .undecodable
+            return false
+        }
         if case .stream(let stream) = sink, stream.decide(head) { target = .stream(stream) }
         guard case .file(let file) = sink else { return true }
         let length = decoder == nil ? Self.length(headers) : nil

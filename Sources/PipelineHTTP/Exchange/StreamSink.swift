@@ -28,7 +28,10 @@ public enum StreamDecision: Sendable, Equatable {
     case tooLarge
 }
 
-extension ResponseSink {
-    /// True where the receiver undoes a content coding; else libcurl does.
-    var leavesDecodingToReceiver: Bool { if case .memory = self { false } else { true } }
+extension ExchangeOptions {
+    /// True where the receiver undoes a content coding, which it sees to the end; else libcurl does, which takes one that
+    /// is cut for whole. What was asked for as it is, and may go to a file as it comes, is the receiver's.
+    package var leavesDecodingToReceiver: Bool {
+        if case .memory = receive { !acceptsCodings } else { true }
+    }
 }

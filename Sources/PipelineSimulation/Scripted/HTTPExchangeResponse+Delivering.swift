@@ -6,7 +6,7 @@ extension HTTPExchangeResponse {
     func delivered(
         for request: RequestDescription, _ options: ExchangeOptions
     ) throws(ExchangeFailure) -> HTTPExchangeResponse {
-        let receiver = ResponseReceiver(options.receive, maximumBodyBytes: options.maximumBodyBytes)
+        let receiver = ResponseReceiver(options)
         if receiver.begin(status: status, headers: headers) { _ = body.withUnsafeBytes { receiver.receive($0) } }
         receiver.finish()
         if let reason = receiver.failure {
