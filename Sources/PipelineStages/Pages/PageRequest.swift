@@ -95,7 +95,8 @@ struct PageRequest: Sendable {
         let facts = PageFacts(
             url: answer.url.isEmpty ? page.rendered.description.url : answer.url, itemCount: page.count,
             next: next.map { $0.string ?? $0.text },
-            hasMore: try await hasMore(answer, paginate.condition, in: context), content: PageFingerprint(page.lines))
+            hasMore: try await hasMore(answer, paginate.condition, in: context),
+            content: PageFingerprint(answer.body))
         do throws(PagingFailure) {
             try walk.advance(after: facts, by: paginate.rule, limit: limit, origin: origin)
             return next
@@ -240,7 +241,7 @@ struct PageRequest: Sendable {
     private static func message(_ failure: PagingFailure) -> String {
         switch failure {
         case .repeated(let place): "the pages lead in a circle: \(shown(place)) came before"
-        case .samePage(let number): "page \(number) has the same items as the one before it"
+        case .samePage(let number): "page \(number) is the same as the one before it"
         case .otherOrigin(let url):
             "the next page is at another origin, \(URLParts(url)?.origin ?? ""), and is not fetched"
         case .notURL(let text): "the next page has no http or https URL: \(shown(text))"

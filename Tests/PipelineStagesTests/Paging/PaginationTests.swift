@@ -318,7 +318,24 @@ struct PaginationTests {
         let circle = try bench(service, next: #"{ "cursor": "$.cursor", "param": "after" }"#)
         #expect(await circle.resume().definite?.contains("lead in a circle: '3' came before") == true)
         let deaf = try bench(PageService(), next: #"{ "page": "seite" }"#)
-        #expect(await deaf.resume().definite == "page 2 has the same items as the one before it")
+        #expect(await deaf.resume().definite == "page 2 is the same as the one before it")
+    }
+
+    @Test("pages that differ in what is left out of their items are pages of their own")
+    func sameItems() async throws {
+        let service = ScriptedService()
+        for body in [#"{"data": [{"id": 1, "state": "done"}]}"#, #"{"data": [{"id": 2, "state": "done"}]}"#] {
+            service.on("GET /v1/items", 200, body)
+        }
+        service.on("GET /v1/items", 200, #"{"data": []}"#)
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "request", "service": "api", "request": { "GET": "/items" },
+              "capture": { "states": "$items" },
+              "paginate": { "items": "$.data[*].state", "next": { "page": "page" } } }
+            """, network: service.network)
+        #expect(await bench.resume().isFinished)
+        #expect(bench.captures == ["states": ["done", "done"]])
     }
 
     private static func answer(_ body: String) -> HTTPExchangeResponse {
