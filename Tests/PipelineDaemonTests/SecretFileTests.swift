@@ -67,6 +67,18 @@ struct SecretFileTests {
         #expect(!String(decoding: bytes, as: UTF8.self).contains("third"))
     }
 
+    @Test("the turn to ask with a refresh token is one's at a time, until it is let go")
+    func refreshTurns() {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (store, other) = (RefreshTokenFiles(folder: folder), RefreshTokenFiles(folder: folder))
+        var turn = store.turn(of: "first", for: "me")
+        #expect(turn != nil)
+        #expect(other.turn(of: "first", for: "me") == nil)
+        #expect(other.turn(of: "first", for: "you") != nil)
+        turn = nil
+        #expect(other.turn(of: "first", for: "me") != nil)
+    }
+
     @Test("the line end after a secret does not belong to it", arguments: ["\n", "\r\n", ""])
     func credential(end: String) async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -131,6 +131,8 @@ public final class AccessTokens: Sendable {
     /// Asks once; while it is not known how the client may say who it is, once in each way.
     private func ask(_ grant: TokenGrant, _ options: ExchangeOptions) async -> ServiceResponse {
         let entry = state.withLock { $0.entries[.endpoint(grant)] }
+        let turn = await turn(of: grant)
+        defer { withExtendedLifetime(turn) {} }
         // Another process may have got a newer one.
         let kept = grant.refreshToken.flatMap { refreshTokens?.latest(of: $0, for: grant.account) }
         let rotated = kept ?? entry?.token?.rotated
@@ -150,6 +152,18 @@ public final class AccessTokens: Sendable {
             }
         }
         return answer
+    }
+
+    /// Waits until no other process asks with the same refresh token: an endpoint that gives a new one each time takes each
+    /// once, and may take all of them back from a client that sends one twice (RFC 9700, section 4.14.2). Nil when it took
+    /// longer than any answer may.
+    private func turn(of grant: TokenGrant) async -> (any Sendable)? {
+        guard let original = grant.refreshToken, let refreshTokens else { return nil }
+        for _ in 0..<3000 {
+            if let turn = refreshTokens.turn(of: original, for: grant.account) { return turn }
+            do { try await Task.sleep(for: .milliseconds(20)) } catch { return nil }
+        }
+        return nil
     }
 
     private func sent(

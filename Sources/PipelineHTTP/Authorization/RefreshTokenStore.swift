@@ -8,4 +8,13 @@ public protocol RefreshTokenStore: Sendable {
 
     /// Keeps a token that came in the place of `original`, before anything else is asked of the endpoint.
     func keep(_ token: String, of original: String, for account: String)
+
+    /// Takes the turn to ask with the newest token; nil while another process has it. Who lets the value go, or ends, gives
+    /// the turn back.
+    func turn(of original: String, for account: String) -> (any Sendable)?
+}
+
+extension RefreshTokenStore {
+    /// It is always one's turn where no other process keeps its tokens.
+    public func turn(of original: String, for account: String) -> (any Sendable)? { true }
 }

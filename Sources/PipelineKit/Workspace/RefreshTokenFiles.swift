@@ -35,6 +35,26 @@ struct RefreshTokenFiles: RefreshTokenStore {
         }
     }
 
+    func turn(of original: String, for account: String) -> (any Sendable)? {
+        mkdir("\(folder)/tokens", 0o700)
+        // Where nothing can be locked nothing can be kept either, and waiting would mend neither.
+        guard let key = try? HashKey(folder: folder) else { return Turn(-1) }
+        let path = "\(path(of: original, account, key)).lock"
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return Turn(-1) }
+        let turn = Turn(descriptor)
+        return flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK ? nil : turn
+    }
+
+    /// A lock on a file, which goes with its descriptor.
+    private final class Turn: Sendable {
+        private let descriptor: Int32
+
+        init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+        deinit { if descriptor >= 0 { close(descriptor) } }
+    }
+
     private func path(of original: String, _ account: String, _ key: HashKey) -> String {
         "\(folder)/tokens/\(key.hash(Array("refresh token\n\(account)\n\(original)".utf8)))"
     }

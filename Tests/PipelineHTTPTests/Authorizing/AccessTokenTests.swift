@@ -237,6 +237,61 @@ struct AccessTokenTests {
             ])
     }
 
+    @Test("of two processes at once each asks with what the one before it got")
+    func takingTurns() async throws {
+        final class Store: RefreshTokenStore {
+            final class Turn: Sendable {
+                let store: Store
+                init(_ store: Store) { self.store = store }
+                deinit { store.isTaken.withLock { $0 = false } }
+            }
+            let kept = Mutex<[String: String]>([:])
+            let isTaken = Mutex(false)
+            func latest(of original: String, for account: String) -> String? {
+                kept.withLock { $0[account + original] }
+            }
+            func keep(_ token: String, of original: String, for account: String) {
+                kept.withLock { $0[account + original] = token }
+            }
+            func turn(of original: String, for account: String) -> (any Sendable)? {
+                let isMine = isTaken.withLock { taken in
+                    defer { taken = true }
+                    return !taken
+                }
+                return isMine ? Turn(self) : nil
+            }
+        }
+        let sent = Mutex<[String]>([])
+        let transport = ScriptedTransport { request, _ async throws(ExchangeFailure) in
+            guard request.url == "http://auth.test/token", case .bytes(let form) = request.body else {
+                return HTTPExchangeResponse(status: 200)
+            }
+            let count = sent.withLock {
+                $0.append(String(decoding: form, as: UTF8.self))
+                return $0.count
+            }
+            for _ in 0..<100 { await Task.yield() }
+            let body = "{\"access_token\":\"a\(count)\",\"refresh_token\":\"r\(count)\"}"
+            return HTTPExchangeResponse(status: 200, body: Array(body.utf8))
+        }
+        let store = Store()
+        let grant = TokenGrant(tokenURL: "http://auth.test/token", clientID: "me", refreshToken: "r0")
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    let tokens = AccessTokens(transport: transport, refreshTokens: store)
+                    let network = Network(transport: AuthorizingTransport(transport, tokens: tokens))
+                    _ = try await network.exchange(
+                        RequestDescription(url: "http://api.test/"), decorators: [OAuth2(grant)])
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(
+            sent.withLock { $0 }
+                == ["r0", "r1", "r2"].map { "grant_type=refresh_token&refresh_token=\($0)&client_id=me" })
+    }
+
     @Test("an assertion is signed here for the endpoint, each of its own, and says who asks")
     func assertion() async throws {
         let bodies = Mutex<[String]>([])
