@@ -32,7 +32,7 @@ extension JobName {
         guard let slash = text.firstIndex(of: "/"), slash != text.startIndex,
             let batch = try? await JobName(String(text[..<slash])).find(in: journal).snapshot.record,
             let item = try await journal.item(String(text[text.index(after: slash)...]), of: batch.id),
-            item.job == nil, try await journal.jobs(JobQuery(key: "\(batch.key).\(item.number)")).isEmpty
+            item.job == nil, try await begun(item, of: batch, in: journal) == nil
         else { return nil }
         return (item, batch)
     }
@@ -49,11 +49,20 @@ extension JobName {
         }
         if let job = item.job, let found = try await journal.jobs(JobQuery(prefix: job.text)).first { return found }
         // One that has just begun is known by its key before its row says so.
-        if let found = try await journal.jobs(JobQuery(key: "\(batch.key).\(item.number)")).first { return found }
+        if let found = try await begun(item, of: batch, in: journal) { return found }
         throw CommandError(
             .usage,
             "the item '\(item.key)' has no job: "
                 + (item.failure?.failure.title ?? "it is \(item.state.rawValue)"), hint: hint)
+    }
+
+    /// The job that has the key of an item's; nil if that one is none of the batch.
+    private func begun(
+        _ item: ItemRecord, of batch: JobRecord, in journal: Workspace.Journal
+    ) async throws -> OwnedJob? {
+        try await journal.jobs(JobQuery(key: "\(batch.key).\(item.number)")).first {
+            $0.snapshot.record.item?.batch == batch.id
+        }
     }
 }
 

@@ -137,7 +137,16 @@ extension BatchRunner {
         }
         begun.job = record.id
         options.observe(.began(begun))
-        try await host.begin(record, draft)
+        do throws(JournalFailure) {
+            try await host.begin(record, draft)
+        } catch {
+            guard case .keyTaken(let other) = error else { throw error }
+            let failure = StepFailure(
+                "its job's key '\(record.key)' belongs to job \(other)",
+                hint: "'pipeline rm \(other)' frees it; then 'pipeline retry \(job.record.key)' begins the item")
+            try await journal.fail(item.number, because: failure, at: ports.clock.now, of: lease)
+            return nil
+        }
         return record.id
     }
 }

@@ -194,4 +194,25 @@ struct RepeatedBatchTests {
             #expect(try await workplace.show("june")["cost"] == 10)
         }
     }
+
+    /// The command waited for itself: the key of an item's job was taken for the batch's own.
+    @Test("has one item fail whose job's key another job has, and does the others")
+    func takenKey() async throws {
+        try await withWorkplace { workplace in
+            try workplace.write("note.json", Self.document)
+            try workplace.write("rows.csv", "name,text\na,1\nb,1\nc,1\n")
+            let other = try await workplace.run(
+                "run", "note.json", "-i", "name=other", "--output", "out", "--key", "june.2")
+            #expect(other.cause == .exited(0), "\(other)")
+            let end = try await run(workplace)
+            #expect(end.cause == .exited(1) && end.lines.count == 2, "\(end)")
+            #expect(end.errors.contains("its job's key 'june.2' belongs to job"), "\(end)")
+            let shown = try await workplace.show("june/b")
+            #expect(shown["state"] == "failed" && shown["job"] == .null, "no job of another's: \(shown.text)")
+            #expect(try await workplace.run("cancel", "june/b").cause == .exited(64))
+            #expect(try await workplace.run("rm", "june.2").cause == .exited(0))
+            let retried = try await workplace.run("retry", "june")
+            #expect(retried.cause == .exited(0) && retried.lines.count == 1, "\(retried)")
+        }
+    }
 }

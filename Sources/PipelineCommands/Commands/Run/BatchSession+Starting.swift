@@ -17,12 +17,8 @@ extension BatchSession {
         var batch = BatchRecord(sources: given.each, folder: folder, settings: try settings(given, draft))
         while true {
             guard let found = try await journal.jobs(JobQuery(key: key)).first else {
-                do {
-                    return try await begin(key, batch, draft, given, output)
-                } catch JournalFailure.keyTaken {
-                    // Another run was faster by a moment.
-                    continue
-                }
+                if let status = try await begin(key, batch, draft, given, output) { return status }
+                continue
             }
             guard let earlier = found.snapshot.batch else {
                 throw CommandError(
@@ -81,16 +77,22 @@ extension BatchSession {
         draft.record(id: id, key: key, started: started, outputFolder: output, overwrites: options.overwrites)
     }
 
+    /// Begins a new batch and runs it; nil if another run was faster by a moment.
     private func begin(
         _ key: String, _ batch: BatchRecord, _ draft: JobDraft, _ given: BatchOptions, _ output: String
-    ) async throws -> ExitStatus {
+    ) async throws -> ExitStatus? {
         try replaceResults(batch.settings.results)
         let record = record(draft, workspace.newJobID(), key, SystemClock().now, output)
         if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
         let job = JobSnapshot(record: record, steps: [:], mode: .attached)
         let started = JobEvent(
             sequence: 1, time: record.started, kind: .jobStarted, job: record.id, pipeline: record.pipeline)
-        let lease = try await journal.create(batch, job: job, events: [started], owner: journal.owner)
+        let lease: Lease
+        do {
+            lease = try await journal.create(batch, job: job, events: [started], owner: journal.owner)
+        } catch JournalFailure.keyTaken {
+            return nil
+        }
         let status = try await drive(
             job, lease, draft, isStrict: given.strict, replacesChanged: given.changed,
             readsStandardInput: true)
