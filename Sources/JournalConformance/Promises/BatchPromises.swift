@@ -148,6 +148,12 @@ enum BatchPromises {
             check.expect(again.map(\.item.key) == ["a"] && again.map(\.item.attempt) == [2])
             check.expect(again.first?.item.job == begun.lease.job, "the same job goes on")
             check.expect(try await journal.batch(lease.job)?.counts.filter { $0.value > 0 } == [.running: 2])
+            try await journal.finish(failed, under: try check.require(again.first).lease)
+            try await journal.remove(begun.lease.job)
+            check.expect(try await journal.item("a", of: lease.job)?.job == nil, "its job was removed")
+            check.expect(try await journal.retryItems(["a"], of: lease) == 1)
+            let anew = try await journal.beginItems(5, of: lease)
+            check.expect(anew.map(\.item.key) == ["a"] && anew.map(\.item.attempt) == [3], "another job begins")
         }
     }
 

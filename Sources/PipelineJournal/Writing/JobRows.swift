@@ -36,6 +36,13 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
             if let owner = found.livingOwner { throw .owned(by: owner) }
             throw .other("\(job) has not ended")
         }
+        // Its item begins a job anew when it is told to.
+        try run(
+            """
+            UPDATE items SET job = NULL
+            WHERE job = :job AND batch = (SELECT batch FROM jobs WHERE id = :job)
+                AND key = (SELECT item_key FROM jobs WHERE id = :job)
+            """, ["job": job.text])
         let document = try returnedNumber(
             "DELETE FROM jobs WHERE id = :job RETURNING document AS number", ["job": job.text])
         try run(

@@ -132,6 +132,14 @@ extension MemoryJournal.Image {
     /// Every item of a batch.
     package func items(of batch: JobID) -> [ItemRecord] { batches[batch]?.items ?? [] }
 
+    /// Has the item of a job that is removed begin another one when it is told to.
+    mutating func forgetJob(_ job: JobRecord) {
+        guard let own = job.item, let number = batches[own.batch]?.numbers[own.key],
+            batches[own.batch]?.item(number)?.job == job.id
+        else { return }
+        batches[own.batch]?.items[number - 1].job = nil
+    }
+
     /// Returns whether the item that a new job is for may begin.
     func mayBegin(_ job: JobRecord) -> Bool {
         guard let own = job.item else { return true }

@@ -118,6 +118,7 @@ extension MemoryJournal {
                 throw .other("\(job) has not ended")
             }
             state.image.rows[job] = nil
+            state.image.forgetJob(row.snapshot.record)
         }
     }
 

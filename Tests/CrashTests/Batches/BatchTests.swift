@@ -104,6 +104,22 @@ struct BatchTests {
         }
     }
 
+    /// The batch could not be run, resumed or retried any more: each looked for the job that was gone.
+    @Test("begins an item anew whose job was removed")
+    func removed() async throws {
+        try await withScene { scene in
+            try scene.add(names(1...2) + ["bad-1.wav"])
+            #expect(try await scene.batch().cause == .exited(1))
+            #expect(try await scene.run("rm", "june/bad-1.wav").cause == .exited(0))
+            #expect(try await scene.run("show", "june/bad-1.wav").cause == .exited(0))
+            scene.service.mend()
+            let retried = try await scene.run("retry", "june")
+            #expect(retried.cause == .exited(0) && retried.lines.count == 1, "\(retried)")
+            #expect(scene.service.names == (names(1...2) + ["bad-1.wav"]).sorted())
+            #expect(try await scene.run("show", "june/bad-1.wav", "--json").cause == .exited(0))
+        }
+    }
+
     @Test("another input or document is told; --changed takes it")
     func changed() async throws {
         try await withScene { scene in
