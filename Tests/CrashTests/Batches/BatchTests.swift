@@ -101,6 +101,7 @@ struct BatchTests {
             #expect(scene.service.names == (names(1...8) + ["bad-1.wav", "bad-2.wav"]).sorted())
             let nothing = try await scene.run("retry", "june")
             #expect(nothing.cause == .exited(64), "\(nothing)")
+            #expect(try await scene.workplace.show("june")["state"] == "succeeded", "what has ended stays ended")
         }
     }
 

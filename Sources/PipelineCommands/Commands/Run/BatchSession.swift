@@ -34,18 +34,15 @@ struct BatchSession {
         let secrets = try SecretInputs(plan: plan, record: job.record, assignments: assignments).values()
         let draft = JobDraft(job.record, plan: plan, secretInputs: secrets)
         if let missing = try await workspace.missingSecret(of: plan, for: job.record) { throw missing }
-        let lease = try await acquire(job)
-        if retries {
-            let count = try await journal.retryItems(keys, of: lease)
-            if count == 0 {
-                try await journal.release(lease)
-                throw CommandError(
-                    .usage,
-                    keys.map { "no item '\($0.joined(separator: ", "))' of '\(job.record.key)' has failed" }
-                        ?? "no item of '\(job.record.key)' that was begun has failed",
-                    hint: "'pipeline list --items \(job.record.key)' shows the items")
-            }
+        if retries, try await !hasFailures(of: job.record.id, keys) {
+            throw CommandError(
+                .usage,
+                keys.map { "no item '\($0.joined(separator: ", "))' of '\(job.record.key)' has failed" }
+                    ?? "no item of '\(job.record.key)' that was begun has failed",
+                hint: "'pipeline list --items \(job.record.key)' shows the items")
         }
+        let lease = try await acquire(job)
+        if retries { _ = try await journal.retryItems(keys, of: lease) }
         if var settings = try await journal.batch(lease.job)?.settings {
             settings.spend = spend ?? settings.spend
             settings.forgiven = try await journal.batch(lease.job)?.count(.failed) ?? 0
@@ -54,6 +51,17 @@ struct BatchSession {
         try await journal.stop(nil, lease)
         let status = try await drive(job, lease, draft)
         return isDetached ? try await hand(job.record, draft, status) : status
+    }
+
+    /// True if an item that was begun has failed or was cancelled; of those of the keys if any are named.
+    private func hasFailures(of batch: JobID, _ keys: [String]?) async throws -> Bool {
+        var last = 0
+        while true {
+            let page = try await journal.items(of: batch, in: [.failed, .cancelled], after: last, limit: 1000)
+            guard let end = page.last else { return false }
+            if page.contains(where: { $0.attempt > 0 && keys?.contains($0.key) ?? true }) { return true }
+            last = end.number
+        }
     }
 
     /// Takes the batch up, ended or not.
