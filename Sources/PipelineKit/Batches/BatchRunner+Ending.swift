@@ -17,7 +17,12 @@ extension BatchRunner {
             _ = try await suspend(.interrupted)
             return .unreadable(error)
         case .refuse(let count)?:
-            _ = try await suspend(.paused)
+            // Of a batch that is read again there may be nothing left to go on with.
+            if let phase = batch.outcome, phase != .unknown {
+                _ = try await end(phase)
+            } else {
+                _ = try await suspend(.paused)
+            }
             return .refused(count)
         case .lost?: return .lost
         case nil: break

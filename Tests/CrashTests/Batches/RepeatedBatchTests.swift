@@ -215,4 +215,16 @@ struct RepeatedBatchTests {
             #expect(retried.cause == .exited(0) && retried.lines.count == 1, "\(retried)")
         }
     }
+
+    @Test("with --strict and a bad row has ended as before, when nothing of it is left to do")
+    func strictAgain() async throws {
+        try await withWorkplace { workplace in
+            try workplace.write("note.json", Self.document)
+            try workplace.write("rows.csv", "name,text\na,1\nb\n")
+            #expect(try await run(workplace).cause == .exited(1))
+            #expect(try await run(workplace, "--strict").cause == .exited(2))
+            let shown = try await workplace.show("june")
+            #expect(shown["state"] == "failed" && shown["cause"] == .null, "\(shown.text)")
+        }
+    }
 }
