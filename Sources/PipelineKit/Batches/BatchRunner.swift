@@ -155,6 +155,8 @@ package final class BatchRunner: Sendable {
         var stuck: Set<JobID> = []
         /// True if the rest of the rows can't be read here.
         var isCut = false
+        /// The number of rows of this reading that can't be begun.
+        var badRows = 0
         /// The keys of items that have come to rest and are not yet told of.
         var rested: [String] = []
 
@@ -237,6 +239,7 @@ package final class BatchRunner: Sendable {
     ) async throws(JournalFailure) {
         switch message {
         case .added(let added):
+            state.badRows += added.bad.count
             try await refresh(&state)
             options.observe(.read(added, state.batch))
         case .readingFailed(let error):
@@ -249,7 +252,7 @@ package final class BatchRunner: Sendable {
         case .read:
             state.isReading = false
             try await refresh(&state)
-            let bad = state.batch.count(.failed)
+            let bad = state.badRows
             if options.isStrict, bad > 0, state.stop == nil { state.stop = .refuse(bad) }
         case .rested(let job, let item, let result): receive(result, of: job, item, &state)
         case .unfit(let item): state.rested.append(item)

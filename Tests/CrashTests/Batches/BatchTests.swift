@@ -105,6 +105,18 @@ struct BatchTests {
         }
     }
 
+    @Test("with --strict takes an item that failed before for no bad row")
+    func strictAfterFailure() async throws {
+        try await withScene { scene in
+            try scene.add(["bad-1.wav"])
+            #expect(try await scene.batch().cause == .exited(1))
+            try scene.add(names(1...2))
+            let end = try await scene.batch("--strict")
+            #expect(end.cause == .exited(1) && end.lines.count == 2, "\(end)")
+            #expect(!end.errors.contains("--strict starts nothing"), "\(end)")
+        }
+    }
+
     /// The batch could not be run, resumed or retried any more: each looked for the job that was gone.
     @Test("begins an item anew whose job was removed")
     func removed() async throws {
