@@ -216,6 +216,7 @@ package final class BatchRunner: Sendable {
             }
             if state.stop != .lost { try await refresh(&state) }
             try await tell(&state)
+            if state.stop != .lost { await options.results?.complete(with: journal, lease.job) }
             return .success(state)
         } catch {
             return .failure(error)

@@ -41,7 +41,7 @@ package final class ResultsFile: Sendable {
     package var problem: String? { failure.withLock { $0 } }
 
     /// Takes a line away that a crash has cut, and appends the rows of items that ended without one.
-    package func catchUp(with journal: Workspace.Journal, _ batch: JobID) async throws {
+    package func catchUp(with journal: any BatchJournal, _ batch: JobID) async throws {
         let known = try written()
         var last = 0
         let states: Set<ItemRecord.State> = [.succeeded, .failed, .cancelled, .duplicate]
@@ -50,6 +50,16 @@ package final class ResultsFile: Sendable {
             guard let end = items.last else { return }
             last = end.number
             for item in items where !known.contains(Self.mark(item.key, item.attempt)) { append(item) }
+        }
+    }
+
+    /// Appends the rows of items that have ended and were never begun: bad rows and duplicates. Called once the rows of
+    /// all others are here.
+    func complete(with journal: any BatchJournal, _ batch: JobID) async {
+        do {
+            try await catchUp(with: journal, batch)
+        } catch {
+            failure.withLock { $0 = $0 ?? "rows are missing in \(path); run the batch again to complete it" }
         }
     }
 

@@ -227,4 +227,20 @@ struct RepeatedBatchTests {
             #expect(shown["state"] == "failed" && shown["cause"] == .null, "\(shown.text)")
         }
     }
+
+    /// Only those that were begun had a row until the batch was taken up again.
+    @Test("appends a row for each item to its results file, bad rows and duplicates too, and once")
+    func allResults() async throws {
+        try await withWorkplace { workplace in
+            try workplace.write("note.json", Self.document)
+            try workplace.write("rows.csv", "name,text\na,1\nb\na,1\nc,1\n")
+            for _ in 1...2 {
+                #expect(try await run(workplace, "--results", "results.jsonl").cause == .exited(1))
+                let text = String(
+                    decoding: workplace.bytes(workplace.path("results.jsonl")) ?? [], as: UTF8.self)
+                let rows = try text.split(separator: "\n").map { try JSON.parse(Array($0.utf8)) }
+                #expect(rows.compactMap { $0["state"]?.string }.sorted() == ["duplicate", "failed", "succeeded", "succeeded"], "\(text)")
+            }
+        }
+    }
 }
