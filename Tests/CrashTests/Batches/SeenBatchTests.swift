@@ -67,8 +67,15 @@ struct SeenBatchTests {
         try await withBatch { workplace, service, program in
             OutputSchemaTests.check(try await workplace.show("june"), shown)
             OutputSchemaTests.check(try JSON.parse(try await workplace.run("why", "june", "--json").output), why)
+            let job = try OutputSchemaTests.schema("show")
+            let items = try JSON.parse(try await workplace.run("list", "--items", "june", "--json").output)
+            for item in items.array ?? [] { OutputSchemaTests.check(item, job) }
+            OutputSchemaTests.check(try await workplace.show("june/talk-6"), job)
+            let events = try workplace.start("watch", "june", "--json")
             program.signal(SIGINT)
             _ = await program.end
+            let event = try OutputSchemaTests.schema("event")
+            for line in await events.end.lines { OutputSchemaTests.check(try JSON.parse(line), event) }
             let list = try JSON.parse(try await workplace.run("list", "--json").output)
             OutputSchemaTests.check(try #require(list.array?.first), shown)
             OutputSchemaTests.check(try JSON.parse(try await workplace.run("why", "june", "--json").output), why)
