@@ -43,6 +43,12 @@ struct SeenBatchTests {
                 try #require(item.cause == .exited(0), "\(item)")
                 if item.output.contains("model") { break }
             }
+            let pending = try await workplace.run("why", "june/talk-6")
+            #expect(
+                pending.output.contains("item talk-6 of batch june: it waits for its turn: 4 are at work"), "\(pending)")
+            OutputSchemaTests.check(
+                try JSON.parse(try await workplace.run("why", "june/talk-6", "--json").output),
+                try OutputSchemaTests.schema("why"))
             program.signal(SIGINT)
             _ = await program.end
             let stopped = try JSON.parse(Array(try await workplace.run("why", "june", "--json").output.utf8))

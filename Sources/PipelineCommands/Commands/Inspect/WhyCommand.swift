@@ -19,12 +19,21 @@ struct WhyCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        return await named.forEach(in: journal, console) { found in
-            if let batch = found.snapshot.batch {
-                return try await BatchWhy(found, batch).show(on: console, isJSON: json, in: journal)
+        var statuses: [ExitStatus] = []
+        for name in named.jobs {
+            if let (item, batch) = try await JobName(name).itemWithoutJob(in: journal) {
+                try await ItemWhy(item, of: batch).show(on: console, isJSON: json, in: journal)
+                continue
             }
-            try await explain(found, journal, workspace, console)
+            statuses.append(
+                await NamedJobs([name]).forEach(in: journal, console) { found in
+                    if let batch = found.snapshot.batch {
+                        return try await BatchWhy(found, batch).show(on: console, isJSON: json, in: journal)
+                    }
+                    try await explain(found, journal, workspace, console)
+                })
         }
+        return ExitStatus.combined(statuses)
     }
 
     private func explain(

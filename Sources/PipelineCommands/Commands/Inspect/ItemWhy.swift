@@ -1,0 +1,59 @@
+import JSONPath
+import PipelineCore
+import PipelineKit
+
+/// The answer of `why` for an item that was not begun: what of its batch it waits for, or what is wrong with its row.
+struct ItemWhy {
+    private let item: ItemRecord
+    private let batch: JobRecord
+
+    init(_ item: ItemRecord, of batch: JobRecord) {
+        self.item = item
+        self.batch = batch
+    }
+
+    func show(on console: Console, isJSON: Bool, in journal: Workspace.Journal) async throws {
+        let found = try await journal.batchJob(batch)
+        let cause = item.state == .pending ? found.snapshot.suspension(isOwned: found.owner != nil) : nil
+        let advice = advice(found)
+        if isJSON {
+            console.data(
+                JSON.object([
+                    "job": .null, "state": .string(item.state.rawValue), "cause": JSON(cause?.rawValue),
+                    "advice": JSON(advice), "steps": [], "background": .null, "notifications": [],
+                ]).prettyText())
+            return
+        }
+        console.data(SafeText.line("item \(item.key) of batch \(batch.key): \(reason(found, cause))"))
+        if let advice { console.data("  \("do:", .cyan) \(advice)" as StyledText) }
+    }
+
+    private func reason(_ found: OwnedJob, _ cause: SuspensionCause?) -> String {
+        guard item.state == .pending else {
+            let told = item.state == .duplicate ? "its key came before" : item.failure?.failure.title
+            return item.state.rawValue + (told.map { ", \($0)" } ?? "")
+        }
+        if let cause { return "pending, and the batch is suspended: \(cause.explanation)" }
+        guard found.owner != nil, let batch = found.snapshot.batch else { return "pending" }
+        return "it waits for its turn: \(batch.underWayCount) are at work, of at most \(batch.settings.atOnce)"
+    }
+
+    private func advice(_ found: OwnedJob) -> String? {
+        switch item.state {
+        case .pending: found.batchAdvice
+        case .failed where item.attempt == 0: "mend its row, and run the same command again"
+        case .failed, .cancelled: "pipeline retry \(batch.key)"
+        default: nil
+        }
+    }
+}
+
+extension WorkspaceJournal {
+    /// The job of a batch, with who has it.
+    fileprivate func batchJob(_ batch: JobRecord) async throws -> OwnedJob {
+        guard let found = try await jobs(JobQuery(prefix: batch.id.text, isBrief: true)).first else {
+            throw JournalFailure.noSuchJob(batch.id)
+        }
+        return found
+    }
+}
