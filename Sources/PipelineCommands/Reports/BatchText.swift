@@ -107,7 +107,10 @@ struct BatchText {
         for service in closed { lines.append("closed    \(service.line(now: now))") }
         lines += ["", StyledText(counts)]
         for group in failures { lines.append(StyledText(line(of: group))) }
-        if snapshot.ended == nil, !isOwned { lines.append("go on with: pipeline resume \(key)") }
+        if snapshot.ended == nil, !isOwned {
+            let more = snapshot.suspension(isOwned: isOwned) == .spent ? " --spend MORE" : ""
+            lines.append("go on with: pipeline resume \(key)\(more)")
+        }
         if failures.contains(where: \.wasBegun) { lines.append("begin what failed anew with: pipeline retry \(key)") }
         return lines
     }

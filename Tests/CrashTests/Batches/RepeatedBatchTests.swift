@@ -192,6 +192,8 @@ struct RepeatedBatchTests {
             let end = try await run(workplace, "--spend", "10", "--at-once", "1")
             #expect(end.cause == .exited(75) && end.lines.count == 5, "\(end)")
             #expect(try await workplace.show("june")["cost"] == 10)
+            let shown = try await workplace.run("show", "june")
+            #expect(shown.output.contains("go on with: pipeline resume june --spend MORE"), "\(shown)")
         }
     }
 
@@ -222,6 +224,8 @@ struct RepeatedBatchTests {
             try workplace.write("note.json", Self.document)
             try workplace.write("rows.csv", "name,text\na,1\nb\n")
             #expect(try await run(workplace).cause == .exited(1))
+            let why = try await workplace.run("why", "june")
+            #expect(why.output.contains("once the rows are mended, run the same command again"), "\(why)")
             #expect(try await run(workplace, "--strict").cause == .exited(2))
             let shown = try await workplace.show("june")
             #expect(shown["state"] == "failed" && shown["cause"] == .null, "\(shown.text)")

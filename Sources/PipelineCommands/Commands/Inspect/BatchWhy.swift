@@ -20,7 +20,9 @@ struct BatchWhy {
         let cause = snapshot.suspension(isOwned: isOwned)
         let phase = snapshot.phase(isOwned: isOwned)
         let text = BatchText(key: snapshot.record.key, batch: batch, closed: closed)
-        let advice = found.batchAdvice
+        // Rows that were never begun can't be begun again.
+        let isRows = phase == .failed && !failures.isEmpty && !failures.contains(where: \.wasBegun)
+        let advice = isRows ? "once the rows are mended, run the same command again" : found.batchAdvice
         if isJSON {
             console.data(
                 JSON.object([
