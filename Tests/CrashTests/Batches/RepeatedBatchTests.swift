@@ -247,4 +247,16 @@ struct RepeatedBatchTests {
             }
         }
     }
+
+    @Test("is one line an item in list --items, whatever its key is")
+    func lineBreaks() async throws {
+        try await withWorkplace { workplace in
+            let document = Self.document.replacingOccurrences(of: "${{ inputs.name }}.txt", with: "n.txt")
+            try workplace.write("note.json", document)
+            try workplace.write("rows.csv", "name,text\n\"a\nb\",1\n")
+            #expect(try await run(workplace).cause == .exited(0))
+            let items = try await workplace.run("list", "--items", "june")
+            #expect(items.lines == [#"1  succeeded  a\u{a}b"#], "\(items)")
+        }
+    }
 }

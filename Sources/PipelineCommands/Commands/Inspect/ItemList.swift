@@ -35,7 +35,12 @@ struct ItemList {
                 let shown = try await ShownItem(item, of: found.record, in: journal, isBrief: !isJSON)
                 if let state, shown.state != state { continue }
                 rest -= 1
-                if isJSON { rows.append(shown.json) } else { console.data(SafeText.line(shown.line)) }
+                if isJSON {
+                    rows.append(shown.json)
+                } else {
+                    // An item is one line, whatever its key is.
+                    console.data(SafeText.line(shown.line).replacing("\n", with: "\\u{a}"))
+                }
             }
         }
         if isJSON { console.data(JSON.array(rows).prettyText()) }
