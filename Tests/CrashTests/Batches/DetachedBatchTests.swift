@@ -72,6 +72,21 @@ struct DetachedBatchTests {
         }
     }
 
+    @Test("begins anew there what was cancelled, by retry --detach")
+    func retried() async throws {
+        try await withScene(3) { scene in
+            #expect(try await scene.detach().cause == .exited(0))
+            _ = try await scene.waitFor("running", 3)
+            #expect(try await scene.run("cancel", "june").cause == .exited(0))
+            _ = try await scene.workplace.waitFor(["cancelled"], of: "june")
+            scene.service.open()
+            let retried = try await scene.run("retry", "june", "--detach")
+            #expect(retried.cause == .exited(0) && retried.lines == ["june"], "\(retried)")
+            let shown = try await scene.workplace.waitFor(["succeeded", "failed", "suspended"], of: "june")
+            #expect(shown["counts"]?["succeeded"] == 3, "\(shown.text)")
+        }
+    }
+
     @Test("killed with its owner goes on with the next by itself; no item is lost or submitted twice")
     func killed() async throws {
         try await withScene(30) { scene in

@@ -38,6 +38,10 @@ struct RetryCommand: WorkspaceCommand {
     @Flag(help: "Replace files that exist.")
     var overwrite = false
 
+    @Flag(
+        help: "Hand what begins again, with the values of its secrets, to the background owner and end.")
+    var detach = false
+
     @OptionGroup var side: ConcurrencyOptions
 
     @OptionGroup var secrets: SecretInputOptions
@@ -53,6 +57,7 @@ struct RetryCommand: WorkspaceCommand {
                 "--item and --from exclude each other: of one item of a batch, 'pipeline retry BATCH/ITEM --from STAGE'."
             )
         }
+        if detach, from != nil { throw ValidationError("--detach and --from exclude each other.") }
         if failed == jobs.isEmpty { return }
         throw ValidationError(
             failed
@@ -62,6 +67,7 @@ struct RetryCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
+        if detach { try Detachment(workspace, console).check() }
         let session = JobSession(
             workspace, journal, console,
             options: JobSession.Options(
@@ -79,12 +85,17 @@ struct RetryCommand: WorkspaceCommand {
         let resumption = JobResumption(
             session: session, concurrency: side.concurrency, secretInputs: secrets.input
         ) { [from, item] job, plans in try await Self.decide(job, plans, from: from, item: item) }
-        var statuses = try await resumption.run(jobs)
+        var statuses: [ExitStatus] = []
+        if detach {
+            for job in jobs { statuses.append(try await hand(job, by: session)) }
+        } else {
+            statuses += try await resumption.run(jobs)
+        }
         // A person who stops jobs does not want a batch to begin.
         for batch in batches where !session.wasStopped {
             do {
                 statuses.append(
-                    try await BatchSession(session).resume(
+                    try await BatchSession(session, isDetached: detach).resume(
                         batch.job, secretInputs: secrets.input, retries: true, keys: batch.items))
             } catch {
                 // Of several the others have their turn.
@@ -92,6 +103,29 @@ struct RetryCommand: WorkspaceCommand {
             }
         }
         return ExitStatus.combined(statuses)
+    }
+
+    /// Has the background owner begin again what failed of a job.
+    private func hand(_ brief: OwnedJob, by session: JobSession) async throws -> ExitStatus {
+        let id = brief.snapshot.record.id
+        guard let job = try await session.journal.jobs(JobQuery(prefix: id.text)).first else {
+            throw JournalFailure.noSuchJob(id)
+        }
+        if item != nil {
+            throw CommandError(
+                .usage, "--detach begins all again that failed of job \(id)", hint: "leave --item or --detach out")
+        }
+        switch try await Self.decide(job, PlanCache(session.workspace), from: nil, item: nil) {
+        case .rest: return try await session.showEnd(of: job)
+        case .unknown: return try await session.refuseUnknown(job.snapshot)
+        case .run(let plan, _):
+            try await session.checkSecrets(of: plan, for: job.snapshot.record)
+            let inputs = try SecretInputs(
+                plan: plan, record: job.snapshot.record, assignments: secrets.input
+            ).values()
+            return try await Detachment(session.workspace, session.console).hand(
+                id, plan: plan, secretInputs: inputs, retriesFailed: true)
+        }
     }
 
     /// The jobs to begin again, each once.
