@@ -65,14 +65,17 @@ final class ClaimedJobs: JobSource {
     // MARK: What the scheduler asks
 
     func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle? {
+        // What something came for without a claim, as for a batch that was just let go, is not declined: once it may go
+        // on, it is claimed.
+        let isClaimed = journal.isClaimed(job)
         do throws(JournalFailure) {
             if let handle = try await jobs.takeUp(job) { return handle }
         } catch {
-            try? await journal.decline(job)
+            if isClaimed { try? await journal.decline(job) }
             throw error
         }
         // A batch is run by this process from now on, and no job of the scheduler's.
-        if jobs.batches.runner(of: job) == nil { try await journal.decline(job) }
+        if isClaimed, jobs.batches.runner(of: job) == nil { try await journal.decline(job) }
         return nil
     }
 

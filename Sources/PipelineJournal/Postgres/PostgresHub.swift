@@ -202,6 +202,8 @@ final class PostgresHub: Sendable {
     /// The lease of a job that was claimed and not begun.
     func takeClaim(of job: JobID) -> Lease? { state.withLock { $0.claims.removeValue(forKey: job)?.lease } }
 
+    func isClaimed(_ job: JobID) -> Bool { state.withLock { $0.claims[job] != nil } }
+
     /// Takes a claimed job out that nobody wants to begin here, for five minutes.
     func decline(_ job: JobID) -> Lease? {
         let now = clock.now

@@ -78,6 +78,9 @@ extension PostgresJournal {
         return leases.map(\.job)
     }
 
+    /// Returns whether a job was claimed here and not begun.
+    package func isClaimed(_ job: JobID) -> Bool { hub.isClaimed(job) }
+
     /// Lets a claimed job go that is not to be begun here.
     package func decline(_ job: JobID) async throws(JournalFailure) {
         guard let lease = hub.decline(job) else { return }

@@ -13,6 +13,8 @@ package protocol SharedJournal: WorkspaceJournal {
     /// Claims jobs of the background that nobody has, at most so many: those with something that expires first, then
     /// the oldest.
     func claimJobs(_ limit: Int, at now: Timestamp) async throws(JournalFailure) -> [JobID]
+    /// Returns whether a job was claimed here and not begun.
+    func isClaimed(_ job: JobID) -> Bool
     /// Lets a claimed job go that is not to be begun here.
     func decline(_ job: JobID) async throws(JournalFailure)
     /// The machine whose files a job needs; nil for one that any worker may take.

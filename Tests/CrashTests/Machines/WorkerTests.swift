@@ -146,6 +146,29 @@ struct WorkerTests {
         }
     }
 
+    /// The worker that had let it go left it alone for five minutes, and there was no other.
+    @Test("take a batch up at once that they let go for a pause, when it is handed over again")
+    func pausedBatch() async throws {
+        try await withScene { scene in
+            let worker = try await scene.startWorker("w1")
+            try scene.workplace.write("rows.csv", HeldService.rows(4).text)
+            let begun = try await scene.run("run", "held.json", "--each", "rows.csv", "--batch", "june", "--detach")
+            #expect(begun.cause == .exited(0), "\(begun)")
+            let owned = "SELECT count(*) FROM pipeline.jobs WHERE key = 'june' AND owner IS NOT NULL"
+            for _ in 1...2 {
+                try await scene.wait(for: owned, toBe: 1)
+                #expect(try await scene.run("pause", "june").cause == .exited(0))
+                try await scene.wait(for: owned, toBe: 0)
+                let handed = try await scene.run("resume", "june", "--detach")
+                #expect(handed.cause == .exited(0), "\(handed)")
+            }
+            scene.service.open()
+            try await scene.wait(for: "SELECT succeeded FROM pipeline.batches", toBe: 4)
+            worker.signal(SIGTERM)
+            _ = await worker.end
+        }
+    }
+
     @Test("are asked from anywhere: list, show, workers and cancel")
     func askedFromAnywhere() async throws {
         try await withScene { scene in
