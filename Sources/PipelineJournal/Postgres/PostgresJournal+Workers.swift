@@ -145,6 +145,8 @@ extension JobRows where Connection == PostgresConnection {
             """)
     }
 
+    // What is unknown waits for a person: each worker would claim and decline it, and leave it alone once it is settled.
+
     func claimExpiring(
         _ limit: Int, for owner: OwnerID, _ host: String, _ unwanted: (always: [JobID], whileSuspended: [JobID]),
         at now: Timestamp
@@ -157,6 +159,10 @@ extension JobRows where Connection == PostgresConnection {
                     AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted')) AND (host IS NULL OR host = :host)
                     AND id <> ALL (CAST(:declined AS TEXT[]))
                     AND (cause IS NULL OR id <> ALL (CAST(:suspended AS TEXT[])))
+                    AND NOT EXISTS (SELECT 1 FROM batches WHERE job = jobs.number AND is_read = 1 AND unknown > 0
+                        AND pending + running + suspended = 0)
+                    AND NOT (SELECT coalesce(bool_or(state = 'unknown')
+                        AND NOT bool_or(state IN ('running', 'waiting')), FALSE) FROM steps WHERE job = jobs.number)
                 LIMIT :limit FOR UPDATE SKIP LOCKED)
             UPDATE jobs SET owner = :owner, epoch = epoch + 1 FROM next WHERE jobs.number = next.number
             RETURNING id, epoch
@@ -178,6 +184,10 @@ extension JobRows where Connection == PostgresConnection {
                     AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted')) AND (host IS NULL OR host = :host)
                     AND id <> ALL (CAST(:declined AS TEXT[]))
                     AND (cause IS NULL OR id <> ALL (CAST(:suspended AS TEXT[])))
+                    AND NOT EXISTS (SELECT 1 FROM batches WHERE job = jobs.number AND is_read = 1 AND unknown > 0
+                        AND pending + running + suspended = 0)
+                    AND NOT (SELECT coalesce(bool_or(state = 'unknown')
+                        AND NOT bool_or(state IN ('running', 'waiting')), FALSE) FROM steps WHERE job = jobs.number)
                 ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED)
             UPDATE jobs SET owner = :owner, epoch = epoch + 1 FROM next WHERE jobs.number = next.number
             RETURNING id, epoch

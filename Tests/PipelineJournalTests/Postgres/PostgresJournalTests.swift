@@ -154,6 +154,27 @@ struct PostgresJournalTests {
         for journal in [one, other] { await journal.close() }
     }
 
+    /// Each worker claimed it and declined it for five minutes, and so did not claim it once it was settled.
+    @Test("a job whose submit is unknown is claimed by nobody, and at once when it is settled")
+    func leavesUnknown() async throws {
+        let world = try await PostgresWorld()
+        let journal = try world.openPostgres()
+        let unknown = UnknownSubmit(key: "k", since: .at(3), reason: "lost")
+        var lease = try await journal.create(background(1), events: [], owner: journal.owner)
+        var step = StepRecord(state: .unknown(AttemptState(), unknown))
+        step.version = 1
+        try await journal.commit([.step(.upload, step)], under: lease)
+        try await journal.release(lease)
+        #expect(try await journal.claimJobs(1, at: .at(1)).isEmpty)
+        lease = try await journal.acquire(lease.job, for: journal.owner)
+        step.state = .waiting(AttemptState(), .at(.at(9)), WaitReason(.poll))
+        step.version = 2
+        try await journal.commit([.step(.upload, step)], under: lease)
+        try await journal.release(lease)
+        #expect(try await journal.claimJobs(1, at: .at(1)) == [lease.job])
+        await journal.close()
+    }
+
     @Test("a job that lacks something here is left to others, and is taken again once a person goes on with it")
     func leavesToOthers() async throws {
         let world = try await PostgresWorld()
