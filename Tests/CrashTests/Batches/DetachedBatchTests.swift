@@ -72,6 +72,23 @@ struct DetachedBatchTests {
         }
     }
 
+    /// Where the pause was not yet done, 'resume' ended with 75, and the batch stayed paused.
+    @Test("goes on when it is handed over in the moment in which it is told to pause")
+    func pausedAndResumed() async throws {
+        try await withScene(6) { scene in
+            #expect(try await scene.detach("--at-once", "3").cause == .exited(0))
+            _ = try await scene.waitFor("running", 3)
+            for _ in 1...5 {
+                #expect(try await scene.run("pause", "june").cause == .exited(0))
+                let resumed = try await scene.run("resume", "june", "--detach")
+                #expect(resumed.cause == .exited(0) && resumed.lines == ["june"], "\(resumed)")
+            }
+            scene.service.open()
+            let shown = try await scene.workplace.waitFor(["succeeded", "failed", "suspended"], of: "june")
+            #expect(shown["state"] == "succeeded", "\(shown.text)")
+        }
+    }
+
     @Test("begins anew there what was cancelled, by retry --detach")
     func retried() async throws {
         try await withScene(3) { scene in

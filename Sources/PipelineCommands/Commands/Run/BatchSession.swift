@@ -27,6 +27,7 @@ struct BatchSession {
         _ found: OwnedJob, secretInputs assignments: [String], retries: Bool = false, keys: [String]? = nil,
         spend: Double? = nil
     ) async throws -> ExitStatus {
+        let found = try await released(found)
         let job = found.snapshot
         if found.owner != nil { throw JournalFailure.owned(by: found.owner ?? journal.owner) }
         if job.ended != nil, !retries { return try await report(.ended(job.outcome), of: job) }
@@ -51,6 +52,13 @@ struct BatchSession {
         try await journal.stop(nil, lease)
         let status = try await drive(job, lease, draft)
         return isDetached ? try await hand(job.record, draft, status) : status
+    }
+
+    /// The batch once it is let go, if it was told to pause: what it has under way needs a moment to stop.
+    private func released(_ found: OwnedJob) async throws -> OwnedJob {
+        guard found.owner != nil, found.snapshot.request == .pause else { return found }
+        _ = try await awaitRelease(of: found)
+        return try await journal.jobs(JobQuery(prefix: found.snapshot.record.id.text)).first ?? found
     }
 
     /// True if an item that was begun has failed or was cancelled; of those of the keys if any are named.
