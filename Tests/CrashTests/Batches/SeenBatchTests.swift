@@ -67,6 +67,22 @@ struct SeenBatchTests {
         }
     }
 
+    @Test("show, list and why count what nobody runs as suspended, as list --items does")
+    func crashed() async throws {
+        try await withBatch { workplace, service, program in
+            program.signal(SIGKILL)
+            _ = await program.end
+            let shown = try await workplace.show("june")
+            let listed = try JSON.parse(try await workplace.run("list", "--json").output).array?.first
+            let why = try JSON.parse(try await workplace.run("why", "june", "--json").output)
+            for counts in [shown["counts"], listed?["counts"], why["counts"]] {
+                #expect(counts?["running"] == 0 && counts?["suspended"] == 4, "\(counts?.text ?? "")")
+            }
+            let items = try await workplace.run("list", "--items", "june", "--state", "suspended")
+            #expect(items.lines.count == 4, "\(items)")
+        }
+    }
+
     @Test("show, list and why print what their schemas say")
     func schemas() async throws {
         let (shown, why) = (try OutputSchemaTests.schema("batch"), try OutputSchemaTests.schema("batch-why"))
