@@ -49,14 +49,3 @@ package enum ItemPlace: Sendable, Equatable {
     /// The path that was given last.
     case path(String)
 }
-
-/// A source that can't be read: told to a person, with what to do about it.
-package struct ItemSourceError: Error, Sendable, Equatable {
-    package let message: String
-    package let hint: String?
-
-    package init(_ message: String, hint: String? = nil) {
-        self.message = message
-        self.hint = hint
-    }
-}

@@ -122,3 +122,14 @@ package struct FilePattern: Sendable, Equatable {
         return names
     }
 }
+
+/// A source that can't be read: told to a person, with what to do about it.
+package struct ItemSourceError: Error, Sendable, Equatable {
+    package let message: String
+    package let hint: String?
+
+    package init(_ message: String, hint: String? = nil) {
+        self.message = message
+        self.hint = hint
+    }
+}
