@@ -139,62 +139,11 @@ extension ComputeStage {
         }
     }
 
-    /// The answer to the submit as the first poll: its captures when it says that the job has succeeded.
-    func firstPoll(_ receipt: SubmitReceipt, in context: Context) async throws(StageFailure) -> JSONObject? {
-        guard let submit else { return nil }
-        for definition in polls where definition.find == nil && definition.events == nil {
-            let poll = try await definition.settled(in: context)
-            guard try await saysEnd(receipt.answer, poll, in: context) else { continue }
-            let rendered = RenderedRequest(
-                description: RequestDescription(method: submit.method, url: receipt.answer.url),
-                decorators: [], options: ExchangeOptions(), key: "", definition: poll.request)
-            switch try await finding(of: receipt.answer, poll, rendered, in: context) {
-            case .succeeded(let answer): return try captures(of: poll, answer, rendered, in: context)
-            case .failed(let failure): throw .remoteJobEnded(failure)
-            case .running, .failedPoll, .missing, nil: continue
-            }
-        }
-        return nil
-    }
-
-    /// Returns whether `until` or `status` finds in the answer to the submit that the job has ended.
-    private func saysEnd(
-        _ answer: ServiceResponse, _ poll: PollDefinition, in context: Context
-    ) async throws(StageFailure) -> Bool {
-        if let until = poll.until, (try? await requests.holds(until, answer, in: context)) == true { return true }
-        guard let status = poll.status?.lenientValue(in: answer) else { return false }
-        switch poll.lists.meaning(of: status) {
-        case .succeeded, .failed, .cancelled: return true
-        case .running, nil: return false
-        }
-    }
-
-    /// Judges the answer to the submit as one to a poll, in the same order: what rules it out, or calls the job failed,
-    /// comes before what ends it well. Nil when the rules can't be put to it: the poll's own answer will have what they
-    /// read.
-    private func finding(
-        of answer: ServiceResponse, _ poll: PollDefinition, _ rendered: RenderedRequest, in context: Context
-    ) async throws(StageFailure) -> PollFinding? {
-        do throws(StageFailure) {
-            switch try await requests.verdict(on: answer, of: rendered, in: context) {
-            case .ruledOut(let failure, let allowsRetry):
-                return allowsRetry ? .failedPoll(detail: failure.title, floor: nil) : .failed(failure)
-            case .unexpected: return nil
-            case .expected:
-                return try await rules(of: poll, answer, rendered, nil, onlyByStatus: false, in: context)
-                    ?? byLists(of: poll, answer, rendered, nil, in: context)
-            }
-        } catch {
-            guard case .failed = error else { throw error }
-            return nil
-        }
-    }
-
     private func captures(of poll: PollDefinition) -> CaptureSet {
         CaptureSet(poll.request.capture.entries + capture.entries)
     }
 
-    private func captures(
+    func captures(
         of poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, in context: Context
     ) throws(StageFailure) -> JSONObject {
         try requests.captures(captures(of: poll), from: answer, of: rendered, in: context)

@@ -143,7 +143,7 @@ struct ComputeStage: Stage {
             }
             if checkpoint.monitor == nil { return .finished([:]) }
         } else if let receipt, receipt.isDirect, [200, 201].contains(receipt.answer.status),
-            let ended = try await firstPoll(receipt, in: context)
+            let ended = try await FirstPoll(stage: self, answer: receipt.answer).captures(in: context)
         {
             return .finished(ended)
         }

@@ -1,0 +1,59 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// The answer to a submit as the first poll: one that says that the job has ended is judged as a poll's own would be.
+struct FirstPoll {
+    typealias Context = ComputeStage.Context
+
+    let stage: ComputeStage
+    let answer: ServiceResponse
+
+    /// Returns the job's captures when the answer says that it has succeeded; nil when it has to be asked.
+    func captures(in context: Context) async throws(StageFailure) -> JSONObject? {
+        guard let submit = stage.submit else { return nil }
+        for definition in stage.polls where definition.find == nil && definition.events == nil {
+            let poll = try await definition.settled(in: context)
+            guard try await saysEnd(poll, in: context) else { continue }
+            let rendered = RenderedRequest(
+                description: RequestDescription(method: submit.method, url: answer.url),
+                decorators: [], options: ExchangeOptions(), key: "", definition: poll.request)
+            switch try await finding(of: poll, rendered, in: context) {
+            case .succeeded(let answer): return try stage.captures(of: poll, answer, rendered, in: context)
+            case .failed(let failure): throw .remoteJobEnded(failure)
+            case .running, .failedPoll, .missing, nil: continue
+            }
+        }
+        return nil
+    }
+
+    /// Returns whether `until` or `status` finds that the job has ended.
+    private func saysEnd(_ poll: PollDefinition, in context: Context) async throws(StageFailure) -> Bool {
+        if let until = poll.until, (try? await stage.requests.holds(until, answer, in: context)) == true { return true }
+        guard let status = poll.status?.lenientValue(in: answer) else { return false }
+        switch poll.lists.meaning(of: status) {
+        case .succeeded, .failed, .cancelled: return true
+        case .running, nil: return false
+        }
+    }
+
+    /// Judges in the order of a poll: what rules the answer out, or calls the job failed, comes before what ends it well.
+    /// Nil when the rules can't be put to it: the poll's own answer will have what they read.
+    private func finding(
+        of poll: PollDefinition, _ rendered: RenderedRequest, in context: Context
+    ) async throws(StageFailure) -> PollFinding? {
+        do throws(StageFailure) {
+            switch try await stage.requests.verdict(on: answer, of: rendered, in: context) {
+            case .ruledOut(let failure, let allowsRetry):
+                return allowsRetry ? .failedPoll(detail: failure.title, floor: nil) : .failed(failure)
+            case .unexpected: return nil
+            case .expected:
+                return try await stage.rules(of: poll, answer, rendered, nil, onlyByStatus: false, in: context)
+                    ?? stage.byLists(of: poll, answer, rendered, nil, in: context)
+            }
+        } catch {
+            guard case .failed = error else { throw error }
+            return nil
+        }
+    }
+}
