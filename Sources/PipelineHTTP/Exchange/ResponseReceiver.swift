@@ -5,10 +5,7 @@ package import HTTPTypes
 ///
 /// Used on the thread that owns the exchange only; doubles of the transport use it too, so that sinks behave the same.
 package final class ResponseReceiver {
-    private let sink: ResponseSink
-    private let decodes: Bool
-    private let maximumBodyBytes: Int
-    private let sampleBytes: Int
+    private let options: ExchangeOptions
     private var target = Target.memory
     /// Set when what goes to a file, is kept instead of it, or was asked for as it is, is coded; all else comes decoded.
     private var decoder: ContentDecoder?
@@ -31,12 +28,7 @@ package final class ResponseReceiver {
         case discard
     }
 
-    package init(_ options: ExchangeOptions) {
-        sink = options.receive
-        decodes = options.leavesDecodingToReceiver
-        sampleBytes = options.sampleBytes
-        maximumBodyBytes = options.maximumBodyBytes
-    }
+    package init(_ options: ExchangeOptions) { self.options = options }
 
     deinit {
         finish()
@@ -46,14 +38,16 @@ package final class ResponseReceiver {
     package func begin(status: Int, headers: HTTPFields) -> Bool {
         let head = HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: headers)
         let coding = ContentCoding(headers)
-        if decodes { decoder = ContentDecoder(coding) }
-        if case .memory = sink, decodes, decoder == nil, coding != .none, head.status.kind == .successful {
+        if options.leavesDecodingToReceiver { decoder = ContentDecoder(coding) }
+        if case .memory = options.receive, options.leavesDecodingToReceiver, decoder == nil, coding != .none,
+            head.status.kind == .successful
+        {
             // What nobody here can undo is not what was asked for; an error's page is shown as it is.
             failure = .undecodable
             return false
         }
-        if case .stream(let stream) = sink, stream.decide(head) { target = .stream(stream) }
-        guard case .file(let file) = sink else { return true }
+        if case .stream(let stream) = options.receive, stream.decide(head) { target = .stream(stream) }
+        guard case .file(let file) = options.receive else { return true }
         let length = decoder == nil ? Self.length(headers) : nil
         switch file.decide(head) {
         case .memory: break
@@ -76,7 +70,7 @@ package final class ResponseReceiver {
     /// Takes the next piece as it came; false when the exchange has to end.
     package func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let decoder else { return store(bytes) }
-        if case .file(let file) = sink { file.onCoded?(bytes) }
+        if case .file(let file) = options.receive { file.onCoded?(bytes) }
         let goesOn = decoder.decode(bytes) { store($0) }
         if decoder.isDamaged { failure = failure ?? .undecodable }
         return goesOn
@@ -90,10 +84,10 @@ package final class ResponseReceiver {
         case .discard:
             // What nobody wants may have no end either.
             discarded += bytes.count
-            if discarded > maximumBodyBytes { failure = .bodyTooLarge }
+            if discarded > options.maximumBodyBytes { failure = .bodyTooLarge }
             return failure == nil
         case .memory:
-            guard body.count + bytes.count <= maximumBodyBytes else {
+            guard body.count + bytes.count <= options.maximumBodyBytes else {
                 failure = .bodyTooLarge
                 return false
             }
@@ -114,7 +108,9 @@ package final class ResponseReceiver {
     }
 
     private func sample(_ bytes: UnsafeRawBufferPointer) {
-        if sample.count < sampleBytes { sample.append(contentsOf: bytes.prefix(sampleBytes - sample.count)) }
+        if sample.count < options.sampleBytes {
+            sample.append(contentsOf: bytes.prefix(options.sampleBytes - sample.count))
+        }
     }
 
     /// True if something that was received waits to be written, see ``flush()``.
