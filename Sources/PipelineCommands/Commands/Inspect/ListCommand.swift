@@ -38,6 +38,10 @@ struct ListCommand: WorkspaceCommand {
     @Flag(help: "Write a JSON array.")
     var json = false
 
+    func validate() throws {
+        if items != nil, pipeline != nil { throw ValidationError("--items and --pipeline exclude each other.") }
+    }
+
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         if let items {
             let list = ItemList(

@@ -35,6 +35,10 @@ struct ResumeCommand: WorkspaceCommand {
 
     @OptionGroup var driving: DrivingOptions
 
+    func validate() throws {
+        if all, !jobs.isEmpty { throw ValidationError("--all and jobs by name exclude each other.") }
+    }
+
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
         if driving.detach { try Detachment(workspace, console).check() }
