@@ -34,12 +34,23 @@ package struct BatchDefinition: Sendable {
         examples: [["score": "${{ stages.model.score }}"]],
         "What 'results' tells of each item beyond its state and its files, by name.")
 
+    /// What the results of an item tell whatever the document says.
+    private static let fixedColumns = ["item", "state", "files", "cost", "seconds", "error", "attempt"]
+
     static var type: FieldType<BatchDefinition> {
         .object([keyField, atOnceField, toleranceField, stopAfterField, spendField, resultsField]) { reader in
-            BatchDefinition(
+            let results = reader.value(resultsField, default: [])
+            if let name = results.map(\.name).first(where: fixedColumns.contains),
+                let place = reader.place(of: "results")
+            {
+                reader.findings.report(
+                    place, "\"\(name)\" is a column that the results of a batch have of themselves",
+                    hint: "give it another name, such as \"\(name)Value\"")
+            }
+            return BatchDefinition(
                 key: reader.optional(keyField), atOnce: reader.optional(atOnceField),
                 tolerance: reader.optional(toleranceField), stopAfter: reader.optional(stopAfterField),
-                spend: reader.optional(spendField), results: reader.value(resultsField, default: []))
+                spend: reader.optional(spendField), results: results)
         }
     }
 }
