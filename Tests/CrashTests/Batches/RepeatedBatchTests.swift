@@ -243,7 +243,10 @@ struct RepeatedBatchTests {
                 let text = String(
                     decoding: workplace.bytes(workplace.path("results.jsonl")) ?? [], as: UTF8.self)
                 let rows = try text.split(separator: "\n").map { try JSON.parse(Array($0.utf8)) }
-                #expect(rows.compactMap { $0["state"]?.string }.sorted() == ["duplicate", "failed", "succeeded", "succeeded"], "\(text)")
+                #expect(
+                    rows.compactMap { $0["state"]?.string }.sorted() == [
+                        "duplicate", "failed", "succeeded", "succeeded",
+                    ], "\(text)")
             }
         }
     }

@@ -45,7 +45,8 @@ struct SeenBatchTests {
             }
             let pending = try await workplace.run("why", "june/talk-6")
             #expect(
-                pending.output.contains("item talk-6 of batch june: it waits for its turn: 4 are at work"), "\(pending)")
+                pending.output.contains("item talk-6 of batch june: it waits for its turn: 4 are at work"), "\(pending)"
+            )
             OutputSchemaTests.check(
                 try JSON.parse(try await workplace.run("why", "june/talk-6", "--json").output),
                 try OutputSchemaTests.schema("why"))
