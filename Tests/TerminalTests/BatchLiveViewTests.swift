@@ -23,7 +23,7 @@ struct BatchLiveViewTests {
         }
         defer { server.stop() }
         let terminal = try await Terminal(
-            "until [ -e ready ]; do :; done; pipeline run a.json --each rows.csv --batch june --at-once 3",
+            "until [ -e ready ]; do sleep 0.01; done; pipeline run a.json --each rows.csv --batch june --at-once 3",
             columns: 100,
             rows: 24, environment: ["SERVER": server.url])
         do {

@@ -20,10 +20,10 @@ struct ListTests {
     func table() async throws {
         let terminal = try await Terminal(
             """
-            until [ -e ready ]; do :; done; exec 2>/dev/null; pipeline run good.json -i audio=sound.wav >out
+            until [ -e ready ]; do sleep 0.01; done; exec 2>/dev/null; pipeline run good.json -i audio=sound.wav >out
             pipeline run bad.json --key mine; clear; pipeline ls; echo ready
             while read width; do
-                until [ "$(stty size </dev/tty | cut -d ' ' -f 2)" = "$width" ]; do :; done
+                until [ "$(stty size </dev/tty | cut -d ' ' -f 2)" = "$width" ]; do sleep 0.01; done
                 clear; pipeline list; echo "at $width"
             done
             """)

@@ -34,7 +34,7 @@ struct LiveViewTests {
         environment: [String: String] = [:]
     ) async throws -> Terminal {
         let terminal = try await Terminal(
-            "until [ -e ready ]; do :; done; pipeline run a.json \(options)", columns: columns, rows: rows,
+            "until [ -e ready ]; do sleep 0.01; done; pipeline run a.json \(options)", columns: columns, rows: rows,
             environment: environment.merging(["SERVER": server.url]) { $1 })
         try terminal.write("a.json", document)
         try terminal.write("ready", "")
