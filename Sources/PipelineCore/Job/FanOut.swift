@@ -150,7 +150,7 @@ struct FanOut: Sendable {
         let failed = items.compactMap { item, step -> (Int, StepFailure)? in
             if case .failed(let failure) = step.state { (item, failure) } else { nil }
         }
-        if !failed.isEmpty, !table.tolerates(stage),
+        if !table.tolerates(stage),
             tolerance(stage).isExceeded(failures: failed.count, items: items.count)
         {
             return .failure(Self.failure(of: failed, amongst: items.count))
