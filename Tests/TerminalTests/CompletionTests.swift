@@ -52,7 +52,8 @@ struct CompletionTests {
         lines.indices)
     func completes(shell: Shell, line: Int) async throws {
         let (typed, shown) = Self.lines[line]
-        let terminal = try await Terminal("until [ -e ready ]; do sleep 0.01; done; \(shell.command)", columns: 120, rows: 40)
+        let terminal = try await Terminal(
+            "until [ -e ready ]; do sleep 0.01; done; \(shell.command)", columns: 120, rows: 40)
         do {
             try await prepare(shell, terminal.folder)
             try terminal.write("ready", "")

@@ -20,12 +20,21 @@ import Testing
         .string("https://host/file?Expires=\(Samples.now.milliseconds / 1000 + 100 + Int64(seconds))")
     }
 
-    /// Runs stages as an executor would, the first of them over `elements`; the operations for each element.
+    /// The operations for each element of the first of at most three stages.
     private func operations(
         _ stages: String, _ elements: [JSON], captures: (StepKey) -> JSONObject = { _ in ["x": 1] },
         check: (inout JobState) -> Void = { _ in }
     ) throws -> Double {
         let names = ["a", "b", "c"].filter { stages.contains("\"id\": \"\($0)\"") }
+        let work = try work(stages, names, elements, captures: captures, check: check)
+        return Double(work) / Double(elements.count)
+    }
+
+    /// Runs stages as an executor would, the first of them over `elements`; the operations in all.
+    private func work(
+        _ stages: String, _ names: [String], _ elements: [JSON] = [],
+        captures: (StepKey) -> JSONObject = { _ in ["x": 1] }, check: (inout JobState) -> Void = { _ in }
+    ) throws -> Int {
         var state = try JobStateTests.state(stages, Dictionary(uniqueKeysWithValues: names.map { ($0, .pending) }))
         let moment = JobMoment(Samples.now)
         var inputs: [JobInput] = [.advance]
@@ -58,7 +67,7 @@ import Testing
         }
         #expect(ended == .ended(.succeeded))
         #expect(skips == 0)
-        return Double(state.table.work - before) / Double(elements.count)
+        return state.table.work - before
     }
 
     private func numbers(_ count: Int) -> [JSON] { (0..<count).map { .number(JSONNumber($0)) } }
@@ -69,6 +78,18 @@ import Testing
         let few = try operations(Self.pair, numbers(10))
         let many = try operations(Self.pair, numbers(16_000))
         #expect(many <= few * 2, "\(few) operations for each of 10 items, \(many) for each of 16,000")
+    }
+
+    @Test("a stage of 400 costs no more operations than one of ten")
+    func stages() throws {
+        func operations(_ count: Int) throws -> Double {
+            let names = (0..<count).map { "s\($0)" }
+            let stages = names.map { #"{ "id": "\#($0)", "kind": "step" }"# }.joined(separator: ", ")
+            return Double(try work(stages, names)) / Double(count)
+        }
+        let few = try operations(10)
+        let many = try operations(400)
+        #expect(many <= few * 2, "\(few) operations for each of 10 stages, \(many) for each of 400")
     }
 
     /// Each change of a job that was parked, or whose rules hold it back, looked at all steps for it: minutes.
