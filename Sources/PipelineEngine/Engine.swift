@@ -245,7 +245,9 @@ package struct Engine: Sendable {
             callbackURL: ports.callbackURL)
         let table = JobTable(snapshot, plan: plan, values: values, at: JobMoment(since ?? ports.clock.reading))
         let state = JobState(table, settings: settings, watch: watch, marks: marks)
-        let options = JobExecutor.Options(purpose: purpose, overwrites: overwrites, history: history)
+        let options = JobExecutor.Options(
+            purpose: purpose, overwrites: overwrites,
+            history: HistoryRecorder(cache: history, job: snapshot.record.id, pipeline: snapshot.record.pipeline))
         return JobExecutor(state, lease: lease, ports: ports, options: options)
     }
 }

@@ -34,10 +34,18 @@ package struct StageOutlook: Sendable, Hashable {
     ///   - size: the size of what it is about now, as the samples count it.
     ///   - guess: the author's guess in seconds.
     package init(samples: [StageSample], subject: String? = nil, size: Double? = nil, guess: Double? = nil) {
-        let samples = samples.filter { subject == nil || $0.subject == nil || $0.subject == subject }
-        let recent = Array(samples.lazy.filter { !$0.isRunning }.suffix(Self.remembered))
+        var recent: [StageSample] = []
+        var running: [StageSample] = []
+        for sample in samples.reversed() where subject == nil || sample.subject == nil || sample.subject == subject {
+            if sample.isRunning {
+                running.append(sample)
+            } else if recent.count < Self.remembered {
+                recent.append(sample)
+            }
+        }
+        recent.reverse()
         let fit = size.flatMap { SizeFit(recent, for: $0) }
-        let running = Self.some(of: samples.filter(\.isRunning))
+        running = Self.some(of: running.reversed())
         let all = running.isEmpty ? recent : (recent + running).sorted { $0.began < $1.began }
         durations = all.map { PastDuration($0.likelySeconds * (fit?.factor(for: $0) ?? 1), isRunning: $0.isRunning) }
         isBySize = fit != nil

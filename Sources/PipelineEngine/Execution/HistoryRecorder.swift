@@ -3,13 +3,14 @@ import PipelineCore
 /// Tells the history of durations what a job's changes say of it: other jobs learn from a remote job while it runs, for
 /// those that end first are the short ones.
 struct HistoryRecorder: Sendable {
-    let history: DurationHistoryCache?
+    /// Nil when nobody remembers.
+    let cache: DurationHistoryCache?
     let job: JobID
     let pipeline: String
 
     /// Notes changes that are about to be committed.
     func note(_ changes: [JournalChange], of state: JobState) {
-        guard let history else { return }
+        guard let history = cache else { return }
         for change in changes {
             switch change {
             case .step(let key, _): noteRunning(key, state, in: history)
@@ -33,7 +34,7 @@ struct HistoryRecorder: Sendable {
 
     /// Returns what is known of the step's duration: of a remote job also by how long others have run by now.
     func outlook(of key: StepKey, _ stage: PlannedStage, in state: JobState) -> StageOutlook {
-        guard case .remoteJob = stage.stage.work, let history else {
+        guard case .remoteJob = stage.stage.work, let history = cache else {
             return state.marks.outlook(of: key, stage, in: state.table)
         }
         let latest = history.samples(of: pipeline, stage: key.stage, besides: job)

@@ -30,8 +30,8 @@ actor JobExecutor {
         var purpose = JobPurpose.run
         /// True if existing files may be replaced.
         var overwrites = false
-        /// The time that stages took before; nil when nobody remembers.
-        var history: DurationHistoryCache?
+        /// The time that stages took before.
+        let history: HistoryRecorder
     }
 
     /// An action that waits for a commit.
@@ -63,9 +63,7 @@ actor JobExecutor {
         return ParkedJob(state, mustActBefore: limit, lease: writer.lease, overwrites: options.overwrites)
     }
     var secrets: SecretReader { SecretReader(source: ports.secrets, redactor: redactor) }
-    var history: HistoryRecorder {
-        HistoryRecorder(history: options.history, job: snapshot.record.id, pipeline: snapshot.record.pipeline)
-    }
+    var history: HistoryRecorder { options.history }
 
     // MARK: Beginning
 
@@ -104,7 +102,7 @@ actor JobExecutor {
         }
         if options.purpose == .notify { return await notifyOnly() }
         let missing = await readSecrets()
-        let samples = await options.history?.samples(of: snapshot.record.pipeline, at: ports.clock.now)
+        let samples = await history.cache?.samples(of: history.pipeline, at: ports.clock.now)
         state.marks.samples = samples ?? [:]
         var result = await workInGroup(missing)
         for _ in 0..<Self.recoveryLimit where mistake != nil { result = await recover(missing) }
@@ -218,7 +216,7 @@ actor JobExecutor {
 
     private func apply(_ input: JobInput) throws(JournalFailure) -> [JobCommand] {
         let moment = JobMoment(
-            ports.clock.reading, isWatched: ports.isWatched(snapshot.record.id), redactor: redactor.current)
+            ports.clock.reading, isWatched: ports.isWatched(history.job), redactor: redactor.current)
         do throws(IllegalTransition) {
             return try state.apply(input, at: moment)
         } catch {
