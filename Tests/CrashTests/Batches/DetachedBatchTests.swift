@@ -77,7 +77,7 @@ struct DetachedBatchTests {
     func pausedAndResumed() async throws {
         try await withScene(6) { scene in
             #expect(try await scene.detach("--at-once", "3").cause == .exited(0))
-            _ = try await scene.waitFor("running", 3)
+            _ = try await scene.waitForUnderWay(3)
             for _ in 1...5 {
                 #expect(try await scene.run("pause", "june").cause == .exited(0))
                 let resumed = try await scene.run("resume", "june", "--detach")
@@ -93,7 +93,7 @@ struct DetachedBatchTests {
     func retried() async throws {
         try await withScene(3) { scene in
             #expect(try await scene.detach().cause == .exited(0))
-            _ = try await scene.waitFor("running", 3)
+            _ = try await scene.waitForUnderWay(3)
             #expect(try await scene.run("cancel", "june").cause == .exited(0))
             _ = try await scene.workplace.waitFor(["cancelled"], of: "june")
             scene.service.open()
