@@ -122,7 +122,7 @@ private final class BatchWorld: Sendable {
             let holder = EndHolder()
             let task = process.lane.start { [self] in holder.set(await live(process)) }
             let ending = simulation.run(stepLimit: 1_000_000 + count * 50_000) { task.isEnded }
-            if ending != .done { return violations + ["life \(life) is \(ending)"] }
+            if ending != .done { return violations + ["life \(life) is \(ending): \(standing())"] }
             memory.lose(process.owner)
             violations += wrongCounts()
             if !violations.isEmpty { return violations }
@@ -219,6 +219,20 @@ private final class BatchWorld: Sendable {
     }
 
     // MARK: Checking
+
+    /// Where the batch stands and each item that is under way, for whoever looks into a life without an end: the order in
+    /// which sets are walked differs between runs, so that the seed alone may not give it again.
+    private func standing() -> String {
+        let image = memory.image
+        let counts = image.snapshot(of: record.id)?.batch?.counts ?? [:]
+        let jobs = image.items(of: record.id).filter { $0.state == .running || $0.state == .suspended }.map { item in
+            let job = item.job.flatMap { image.snapshot(of: $0) }
+            let steps = job?.steps.map { "\($0.key): \($0.value.state)" }.sorted().joined(separator: ", ")
+            return
+                "\(item.key) \(item.state.rawValue), asked \(job?.request?.rawValue ?? "nothing"): \(steps ?? "no job")"
+        }
+        return "\(counts) at \(simulation.now)\n" + jobs.joined(separator: "\n")
+    }
 
     /// The counts are what the rows say, at every crash.
     private func wrongCounts() -> [String] {
