@@ -34,13 +34,13 @@ package struct BatchDefinition: Sendable {
         examples: [["score": "${{ stages.model.score }}"]],
         "What 'results' tells of each item beyond its state and its files, by name.")
 
-    /// What the results of an item tell whatever the document says.
-    private static let fixedColumns = ["item", "state", "files", "cost", "seconds", "error", "attempt"]
+    /// The columns of the results of an item, whatever the document says.
+    package static let fixedColumns = ["item", "state", "files", "cost", "seconds", "error"]
 
     static var type: FieldType<BatchDefinition> {
         .object([keyField, atOnceField, toleranceField, stopAfterField, spendField, resultsField]) { reader in
             let results = reader.value(resultsField, default: [])
-            if let name = results.map(\.name).first(where: fixedColumns.contains),
+            if let name = results.map(\.name).first(where: (fixedColumns + ["attempt"]).contains),
                 let place = reader.place(of: "results")
             {
                 reader.findings.report(

@@ -20,7 +20,7 @@ package struct ResultRow {
     }
 
     /// The columns of CSV, before those of the document's results.
-    package static let columns = ["item", "state", "files", "cost", "seconds", "error"]
+    package static let columns = BatchDefinition.fixedColumns
 
     /// A line of CSV (RFC 4180); files are parted by line breaks.
     package func csv(results names: [String]) -> String {

@@ -107,24 +107,17 @@ struct RetryCommand: WorkspaceCommand {
 
     /// Has the background owner begin again what failed of a job.
     private func hand(_ brief: OwnedJob, by session: JobSession) async throws -> ExitStatus {
-        let id = brief.snapshot.record.id
-        guard let job = try await session.journal.jobs(JobQuery(prefix: id.text)).first else {
-            throw JournalFailure.noSuchJob(id)
-        }
+        let job = try await session.whole(brief)
         if item != nil {
             throw CommandError(
-                .usage, "--detach begins all again that failed of job \(id)", hint: "leave --item or --detach out")
+                .usage, "--detach begins all again that failed of job \(job.snapshot.record.id)",
+                hint: "leave --item or --detach out")
         }
         switch try await Self.decide(job, PlanCache(session.workspace), from: nil, item: nil) {
         case .rest: return try await session.showEnd(of: job)
         case .unknown: return try await session.refuseUnknown(job.snapshot)
         case .run(let plan, _):
-            try await session.checkSecrets(of: plan, for: job.snapshot.record)
-            let inputs = try SecretInputs(
-                plan: plan, record: job.snapshot.record, assignments: secrets.input
-            ).values()
-            return try await Detachment(session.workspace, session.console).hand(
-                id, plan: plan, secretInputs: inputs, retriesFailed: true)
+            return try await session.hand(job.snapshot.record, plan, secrets.input, retriesFailed: true)
         }
     }
 

@@ -38,11 +38,10 @@ struct BatchWhy {
         if let advice { console.data("  \("do:", .cyan) \(advice)" as StyledText) }
         let (running, pending) = (batch.underWayCount, batch.count(.pending))
         if isOwned, pending > 0 {
-            console.data(
-                "\(pending) \(pending == 1 ? "item waits for its" : "items wait for their") turn: \(running) are at work, of at most \(batch.settings.atOnce)"
-            )
+            let waiting = pending == 1 ? "item waits for its" : "items wait for their"
+            console.data("\(pending) \(waiting) turn: \(running) are at work, of at most \(batch.settings.atOnce)")
         }
-        if isOwned { for line in try await failedTries(text, in: journal) { console.data(SafeText.line(line)) } }
+        if isOwned { for line in try await failedAttempts(text, in: journal) { console.data(SafeText.line(line)) } }
         let now = SystemClock().now
         for service in closed { console.data(SafeText.line(service.line(now: now))) }
         for group in failures { console.data(SafeText.line(text.line(of: group))) }
@@ -51,14 +50,12 @@ struct BatchWhy {
         }
     }
 
-    /// What the last try of items at work failed by, with how many of those looked at: a service that is away holds all
-    /// of them, and nothing has failed yet.
-    private func failedTries(_ text: BatchText, in journal: Workspace.Journal) async throws -> [String] {
+    /// The failures of the last attempts of items under way, with how many of those looked at: a service that is away holds
+    /// all of them, and nothing has failed yet.
+    private func failedAttempts(_ text: BatchText, in journal: Workspace.Journal) async throws -> [String] {
         var (counts, examples, order) = ([String: Int](), [String: String](), [String]())
         for item in try await journal.items(of: found.snapshot.record.id, in: [.running], after: 0, limit: 64) {
-            guard let id = item.job,
-                let job = try await journal.jobs(JobQuery(prefix: id.text, limit: 1, isBrief: true)).first
-            else { continue }
+            guard let job = try await journal.job(of: item) else { continue }
             for step in job.snapshot.steps.values {
                 guard case .waiting(_, _, let reason) = step.state, reason.kind == .retry, let detail = reason.detail
                 else { continue }

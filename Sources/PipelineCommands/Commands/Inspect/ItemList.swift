@@ -57,6 +57,14 @@ extension ItemRecord.State {
     }
 }
 
+extension ItemRecord {
+    /// The state of the item: one that is under way is what its job is; after a crash nobody runs it.
+    func state(by job: OwnedJob?) -> State {
+        guard state == .running, let job, job.snapshot.ended == nil else { return state }
+        return State(job.snapshot.phase(isOwned: job.owner != nil))
+    }
+}
+
 /// An item with what its job says of it.
 struct ShownItem {
     private let item: ItemRecord
@@ -66,18 +74,10 @@ struct ShownItem {
     /// - Parameter isBrief: looks only for what the row does not say.
     init(_ item: ItemRecord, of batch: JobRecord, in journal: Workspace.Journal, isBrief: Bool) async throws {
         (self.item, self.batch) = (item, batch)
-        guard let id = item.job, !isBrief || item.state == .running else {
-            job = nil
-            return
-        }
-        job = try await journal.jobs(JobQuery(prefix: id.text, limit: 1, isBrief: isBrief)).first
+        job = isBrief && item.state != .running ? nil : try await journal.job(of: item, isBrief: isBrief)
     }
 
-    /// What is under way is what its job is: after a crash nobody runs it.
-    var state: ItemRecord.State {
-        guard item.state == .running, let job, job.snapshot.ended == nil else { return item.state }
-        return ItemRecord.State(job.snapshot.phase(isOwned: job.owner != nil))
-    }
+    var state: ItemRecord.State { item.state(by: job) }
 
     var line: String {
         let error = item.failure.map { "  " + ($0.stage.map { "\($0): " } ?? "") + $0.failure.title } ?? ""
@@ -123,7 +123,7 @@ struct ShownItem {
 }
 
 extension WorkspaceJournal {
-    /// Gives the items of a batch that stand so, or all, page by page. One that is under way stands as its job does.
+    /// Gives the items of a batch in a state, or all, page by page. One that is under way is what its job is.
     func forEachItem(
         of batch: JobID, in state: ItemRecord.State? = nil, _ body: (ItemRecord) -> Void
     ) async throws {
@@ -133,17 +133,16 @@ extension WorkspaceJournal {
             guard let end = page.last else { return }
             last = end.number
             for var item in page {
-                item.state = try await standing(of: item)
+                if item.state == .running { item.state = item.state(by: try await job(of: item)) }
                 if state == nil || item.state == state { body(item) }
             }
         }
     }
 
-    private func standing(of item: ItemRecord) async throws -> ItemRecord.State {
-        guard item.state == .running, let id = item.job else { return item.state }
-        let job = try await jobs(JobQuery(prefix: id.text, limit: 1, isBrief: true)).first
-        guard let job, job.snapshot.ended == nil else { return item.state }
-        return ItemRecord.State(job.snapshot.phase(isOwned: job.owner != nil))
+    /// The job of an item; nil before it is begun.
+    func job(of item: ItemRecord, isBrief: Bool = true) async throws -> OwnedJob? {
+        guard let id = item.job else { return nil }
+        return try await jobs(JobQuery(prefix: id.text, limit: 1, isBrief: isBrief)).first
     }
 
     /// The batch that a person names; an error for a job that is none.

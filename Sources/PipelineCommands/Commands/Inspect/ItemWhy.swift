@@ -13,7 +13,7 @@ struct ItemWhy {
     }
 
     func show(on console: Console, isJSON: Bool, in journal: Workspace.Journal) async throws {
-        let found = try await journal.batchJob(batch)
+        let found = try await JobName(batch.id.text).find(in: journal)
         let cause = item.state == .pending ? found.snapshot.suspension(isOwned: found.owner != nil) : nil
         let advice = advice(found)
         if isJSON {
@@ -45,15 +45,5 @@ struct ItemWhy {
         case .failed, .cancelled: "pipeline retry \(batch.key)"
         default: nil
         }
-    }
-}
-
-extension WorkspaceJournal {
-    /// The job of a batch, with who has it.
-    fileprivate func batchJob(_ batch: JobRecord) async throws -> OwnedJob {
-        guard let found = try await jobs(JobQuery(prefix: batch.id.text, isBrief: true)).first else {
-            throw JournalFailure.noSuchJob(batch.id)
-        }
-        return found
     }
 }

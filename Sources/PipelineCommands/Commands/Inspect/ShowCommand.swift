@@ -42,27 +42,24 @@ struct ShowCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        var statuses: [ExitStatus] = []
-        for name in named.jobs {
-            if svg == nil, let (item, batch) = try await JobName(name).itemWithoutJob(in: journal) {
+        if let svg {
+            return await named.forEach(in: journal, console) { found in
+                try await draw(found, to: svg, journal, workspace, console)
+            }
+        }
+        return await named.forEach(
+            in: journal, console,
+            item: { item, batch in
                 let shown = try await ShownItem(item, of: batch, in: journal, isBrief: true)
                 if json {
                     console.data(shown.detail.prettyText())
                 } else {
                     for line in shown.lines { console.data(SafeText.line(line)) }
                 }
-                continue
             }
-            statuses.append(
-                await NamedJobs([name]).forEach(in: journal, console) { found in
-                    if let svg {
-                        try await draw(found, to: svg, journal, workspace, console)
-                    } else {
-                        try await show(found, journal, workspace, console)
-                    }
-                })
+        ) { found in
+            try await show(found, journal, workspace, console)
         }
-        return ExitStatus.combined(statuses)
     }
 
     /// The pictures of a job or a batch.

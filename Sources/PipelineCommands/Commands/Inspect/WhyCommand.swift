@@ -19,21 +19,15 @@ struct WhyCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        var statuses: [ExitStatus] = []
-        for name in named.jobs {
-            if let (item, batch) = try await JobName(name).itemWithoutJob(in: journal) {
-                try await ItemWhy(item, of: batch).show(on: console, isJSON: json, in: journal)
-                continue
+        return await named.forEach(
+            in: journal, console,
+            item: { try await ItemWhy($0, of: $1).show(on: console, isJSON: json, in: journal) }
+        ) { found in
+            if let batch = found.snapshot.batch {
+                return try await BatchWhy(found, batch).show(on: console, isJSON: json, in: journal)
             }
-            statuses.append(
-                await NamedJobs([name]).forEach(in: journal, console) { found in
-                    if let batch = found.snapshot.batch {
-                        return try await BatchWhy(found, batch).show(on: console, isJSON: json, in: journal)
-                    }
-                    try await explain(found, journal, workspace, console)
-                })
+            try await explain(found, journal, workspace, console)
         }
-        return ExitStatus.combined(statuses)
     }
 
     private func explain(

@@ -83,3 +83,24 @@ struct Detachment {
         return .succeeded
     }
 }
+
+extension JobSession {
+    /// Hands a job over to the background owner, once it is known that none of its secrets is missing.
+    func hand(
+        _ job: JobRecord, _ plan: Plan, _ secretInputs: [String], retriesFailed: Bool
+    ) async throws -> ExitStatus {
+        try await checkSecrets(of: plan, for: job)
+        let inputs = try SecretInputs(plan: plan, record: job, assignments: secretInputs).values()
+        return try await Detachment(workspace, console).hand(
+            job.id, plan: plan, secretInputs: inputs, retriesFailed: retriesFailed)
+    }
+
+    /// The whole of a job that was found in brief.
+    func whole(_ brief: OwnedJob) async throws -> OwnedJob {
+        let id = brief.snapshot.record.id
+        guard let job = try await journal.jobs(JobQuery(prefix: id.text)).first else {
+            throw JournalFailure.noSuchJob(id)
+        }
+        return job
+    }
+}

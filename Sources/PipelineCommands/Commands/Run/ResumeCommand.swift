@@ -91,26 +91,21 @@ struct ResumeCommand: WorkspaceCommand {
     }
 
     private func hand(_ brief: OwnedJob, _ workspace: Workspace, _ console: Console) async throws -> ExitStatus {
-        let journal = try workspace.journalWithJobs()
-        guard let job = try await journal.jobs(JobQuery(prefix: brief.snapshot.record.id.text)).first else {
-            throw JournalFailure.noSuchJob(brief.snapshot.record.id)
-        }
+        let session = JobSession(
+            workspace, try workspace.journalWithJobs(), console, options: driving.session(common, console))
+        let job = try await session.whole(brief)
         let record = job.snapshot.record
         let phase = job.snapshot.phase(isOwned: job.owner != nil)
         if phase == .succeeded || phase == .cancelled {
             console.note("job \(record.id) has ended already")
             return phase == .succeeded ? .succeeded : .failed
         }
-        let session = JobSession(workspace, journal, console, options: driving.session(common, console))
         if job.snapshot.batch != nil {
             return try await BatchSession(session, isDetached: true).resume(
                 job, secretInputs: secrets.input, spend: spend)
         }
         if phase == .unknown { return try await session.refuseUnknown(job.snapshot) }
-        let plan = try await workspace.plan(of: record)
-        try await session.checkSecrets(of: plan, for: record)
-        let inputs = try SecretInputs(plan: plan, record: record, assignments: secrets.input).values()
-        return try await Detachment(workspace, console).hand(
-            record.id, plan: plan, secretInputs: inputs, retriesFailed: phase == .failed)
+        return try await session.hand(
+            record, try await workspace.plan(of: record), secrets.input, retriesFailed: phase == .failed)
     }
 }
