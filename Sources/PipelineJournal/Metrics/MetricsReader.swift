@@ -127,12 +127,7 @@ struct MetricsReader<Connection: JournalConnection>: JournalAccess {
         var items: [(String, String, Double)] = []
         for (place, row) in rows.enumerated() {
             var counts = row.2
-            if counts[.running] ?? 0 > 0 {
-                for (state, count) in try jobs.itemsUnderWay(of: row.0, living) where state != .running {
-                    counts[.running, default: 0] -= count
-                    counts[state, default: 0] += count
-                }
-            }
+            try jobs.tellApart(&counts, of: row.0, living)
             let name = place < MetricNames.limit ? row.1 : MetricNames.other
             items += states.map { (name, $0.rawValue, Double(counts[$0] ?? 0)) }
         }

@@ -1,26 +1,20 @@
 import PipelineCore
 import PipelineSQL
 
-/// Where the items of a batch stand that are under way: their rows say of all of them that they run.
+/// The states of items under way: their rows say of all of them that they run.
 extension JobReader {
     /// Counts the items under way of a batch by what their jobs are. They are at most as many as may be at work at once.
     func tellItemsApart(in job: inout JobSnapshot, _ living: Set<String>) throws(JournalFailure) {
-        guard let running = job.batch?.count(.running), running > 0 else { return }
-        let number = try first("SELECT number FROM jobs WHERE id = :job", ["job": job.record.id.text]) {
-            $0.integer("number")
-        }
-        guard let number else { return }
-        for (state, count) in try itemsUnderWay(of: number, living) where state != .running {
-            job.batch?.counts[.running, default: 0] -= count
-            job.batch?.counts[state, default: 0] += count
-        }
+        guard var counts = job.batch?.counts, let number = try batchNumber(job.record.id) else { return }
+        try tellApart(&counts, of: number, living)
+        job.batch?.counts = counts
     }
 
-    /// Returns how many of the items whose rows say that they run stand how, by their jobs.
-    func itemsUnderWay(
-        of batch: Int64, _ living: Set<String>
-    ) throws(JournalFailure) -> [ItemRecord.State: Int] {
-        var counts: [ItemRecord.State: Int] = [:]
+    /// Counts what the rows of a batch call running by what the items' jobs are.
+    func tellApart(
+        _ counts: inout [ItemRecord.State: Int], of batch: Int64, _ living: Set<String>
+    ) throws(JournalFailure) {
+        guard let running = counts[.running], running > 0 else { return }
         try connection.readRows(
             ofUnkept: """
                 WITH asked AS (SELECT CAST(:living AS TEXT) AS living)
@@ -30,12 +24,11 @@ extension JobReader {
                 GROUP BY 1
                 """, ["batch": batch, "living": Self.list(of: living)]
         ) { (row) throws(JournalFailure) in
-            if let phase = JobPhase(rawValue: row.text("phase")) {
-                counts[ItemRecord.State(phase), default: 0] += row.int("count")
-            }
+            guard let phase = JobPhase(rawValue: row.text("phase")) else { return true }
+            counts[.running, default: 0] -= row.int("count")
+            counts[ItemRecord.State(phase), default: 0] += row.int("count")
             return true
         }
-        return counts
     }
 
     /// The names of the owners that are alive.

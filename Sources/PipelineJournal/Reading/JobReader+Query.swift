@@ -6,9 +6,13 @@ extension JobReader {
     mutating func jobs(_ query: JobQuery) throws(JournalFailure) -> [OwnedJob] {
         var jobs: [OwnedJob] = []
         var living = LivingOwners(owners: owners)
+        var names: Set<String>?
         for (id, lease) in try selected(query) {
             guard var snapshot = try query.isBrief ? brief(id) : snapshot(id) else { continue }
-            if snapshot.batch != nil { try tellItemsApart(in: &snapshot, try livingOwners()) }
+            if snapshot.batch != nil {
+                if names == nil { names = try livingOwners() }
+                try tellItemsApart(in: &snapshot, names ?? [])
+            }
             jobs.append(OwnedJob(snapshot: snapshot, owner: lease.flatMap { living.owner($0) }))
         }
         return jobs
