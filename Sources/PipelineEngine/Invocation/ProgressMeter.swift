@@ -19,8 +19,7 @@ struct ProgressMeter: Sendable {
     mutating func words(for progress: StageProgress, at now: Timestamp) -> Estimate.Words? {
         switch progress {
         case .remote(let share, let secondsLeft, let start):
-            return Estimate.Words(
-                secondsLeft: secondsLeft, share: share, shareSeconds: start.map { (now - $0).seconds })
+            return Self.words(share, secondsLeft, since: start, at: now)
         case .transfer(let sent, let received, let total):
             let bytes = sent + received
             guard let start, now > start.time, bytes >= start.bytes else {
@@ -42,18 +41,22 @@ struct ProgressMeter: Sendable {
         switch progress {
         case .transfer(let sent, let received, let total):
             transfer(sent, received, total, at: now).map { (.transferProgress, $0) }
-        case .remote(let share, let secondsLeft, _):
-            share == nil && secondsLeft == nil
-                ? nil : (.estimateChanged, estimate(words(for: progress, at: now), share, facts, at: now))
+        case .remote(let share, let secondsLeft, let start):
+            remote(Self.words(share, secondsLeft, since: start, at: now), facts, at: now).map { (.estimateChanged, $0) }
         }
     }
 
-    private func estimate(
-        _ words: Estimate.Words?, _ share: Double?, _ facts: StageFacts, at now: Timestamp
-    ) -> JSONObject {
+    private static func words(
+        _ share: Double?, _ secondsLeft: Double?, since start: Timestamp?, at now: Timestamp
+    ) -> Estimate.Words {
+        Estimate.Words(secondsLeft: secondsLeft, share: share, shareSeconds: start.map { (now - $0).seconds })
+    }
+
+    private func remote(_ words: Estimate.Words, _ facts: StageFacts, at now: Timestamp) -> JSONObject? {
+        guard words.share != nil || words.secondsLeft != nil else { return nil }
         let elapsed = (now - facts.started).seconds
-        var data = Estimate(facts.outlook, elapsed: elapsed, words: words ?? Estimate.Words())?.data ?? [:]
-        if let share { data["share"] = .number(JSONNumber(share)) }
+        var data = Estimate(facts.outlook, elapsed: elapsed, words: words)?.data ?? [:]
+        if let share = words.share { data["share"] = .number(JSONNumber(share)) }
         return data
     }
 

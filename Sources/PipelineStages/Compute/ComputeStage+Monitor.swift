@@ -34,11 +34,3 @@ extension ComputeStage {
         }
     }
 }
-
-extension ServiceResponse {
-    /// The place where a 202 or a 303 leads; nil for nowhere (RFC 9110, section 15.3.3).
-    var monitor: String? {
-        guard status == 202 || status == 303, let location = header("Location").first else { return nil }
-        return URLReference.resolve(location, against: url)
-    }
-}

@@ -15,9 +15,7 @@ struct FirstPoll {
         for definition in stage.polls where definition.find == nil && definition.events == nil {
             let poll = try await definition.settled(in: context)
             guard try await saysEnd(poll, in: context) else { continue }
-            let rendered = RenderedRequest(
-                description: RequestDescription(method: submit.method, url: answer.url),
-                decorators: [], options: ExchangeOptions(), key: "", definition: poll.request)
+            let rendered = RenderedRequest(sent: submit.method, to: answer.url, judgedBy: poll.request)
             switch try await finding(of: poll, rendered, in: context) {
             case .succeeded(let answer): return try stage.captures(of: poll, answer, rendered, in: context)
             case .failed(let failure): throw .remoteJobEnded(failure)

@@ -36,7 +36,7 @@ struct ForeignTextTests {
     @Test("a user before a host that begins with a mark is not shown")
     func user() {
         let request = RenderedRequest(
-            sent: RequestDefinition(captured: ""), to: "https://me:pass@\u{301}h/x?\u{301}token=hush")
+            sent: .get, to: "https://me:pass@\u{301}h/x?\u{301}token=hush", judgedBy: RequestDefinition(captured: ""))
         #expect(!request.line.contains("pass") && !request.line.contains("hush"), "\(request.line)")
     }
 

@@ -29,11 +29,11 @@ struct RenderedRequest: Sendable {
         self.definition = definition
     }
 
-    /// A request that was answered, for messages only.
-    init(sent definition: RequestDefinition, to url: String) {
+    /// A request that was answered, for messages, and for the rules of a definition to judge its answer.
+    init(sent method: HTTPRequest.Method, to url: String, judgedBy definition: RequestDefinition) {
         self.init(
-            description: RequestDescription(method: definition.method, url: url), decorators: [],
-            options: ExchangeOptions(), key: "", definition: definition)
+            description: RequestDescription(method: method, url: url), decorators: [], options: ExchangeOptions(),
+            key: "", definition: definition)
     }
 
     /// Method and URL for people, without the query, which may hold what nobody knows to be secret.

@@ -1,0 +1,14 @@
+import JSONPath
+import PipelineCore
+
+extension CallbackDefinition {
+    /// Returns what the document takes out of the last callback that had it all; nil while none came. What is secret in
+    /// it is concealed from here on.
+    func values<Checkpoint>(in context: StageContext<Checkpoint>) async -> JSONObject? {
+        guard !capture.isEmpty, let values = await context.callbackCaptures else { return nil }
+        for entry in capture.secrets {
+            if let text = values[entry.name]?.string { context.conceal(text, as: entry.name) }
+        }
+        return values
+    }
+}
