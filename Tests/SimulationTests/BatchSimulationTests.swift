@@ -122,7 +122,7 @@ private final class BatchWorld: Sendable {
             let holder = EndHolder()
             let task = process.lane.start { [self] in holder.set(await live(process)) }
             let ending = simulation.run(stepLimit: 1_000_000 + count * 50_000) { task.isEnded }
-            if ending != .done { return violations + ["life \(life) is \(ending): \(standing())"] }
+            if ending != .done { return violations + ["life \(life) is \(ending): \(itemsUnderWay())"] }
             memory.lose(process.owner)
             violations += wrongCounts()
             if !violations.isEmpty { return violations }
@@ -220,9 +220,9 @@ private final class BatchWorld: Sendable {
 
     // MARK: Checking
 
-    /// Where the batch stands and each item that is under way, for whoever looks into a life without an end: the order in
-    /// which sets are walked differs between runs, so that the seed alone may not give it again.
-    private func standing() -> String {
+    /// Counts the items, and tells the steps of those under way, for a life without an end: the order in which sets are
+    /// walked differs between runs, so that the seed alone may not give it again.
+    private func itemsUnderWay() -> String {
         let image = memory.image
         let counts = image.snapshot(of: record.id)?.batch?.counts ?? [:]
         let jobs = image.items(of: record.id).filter { $0.state == .running || $0.state == .suspended }.map { item in

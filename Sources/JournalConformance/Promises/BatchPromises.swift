@@ -152,8 +152,8 @@ enum BatchPromises {
             try await journal.remove(begun.lease.job)
             check.expect(try await journal.item("a", of: lease.job)?.job == nil, "its job was removed")
             check.expect(try await journal.retryItems(["a"], of: lease) == 1)
-            let anew = try await journal.beginItems(5, of: lease)
-            check.expect(anew.map(\.item.key) == ["a"] && anew.map(\.item.attempt) == [3], "another job begins")
+            let another = try await journal.beginItems(5, of: lease)
+            check.expect(another.map(\.item.key) == ["a"] && another.map(\.item.attempt) == [3], "another job begins")
         }
     }
 

@@ -8,7 +8,7 @@ package struct ItemRecord: Sendable, Hashable {
         case pending
         /// Its job was begun and has not ended.
         case running
-        /// Its job waits. No row says so: to whoever looks, an item under way is what its job is.
+        /// Its job waits. No row says so: to those who look, an item under way is what its job is.
         case waiting
         /// Its job can't go on without a person or a network.
         case suspended

@@ -145,8 +145,10 @@ extension JobRows where Connection == PostgresConnection {
             """)
     }
 
-    // What is unknown waits for a person: each worker would claim and decline it, and leave it alone once it is settled.
-
+    /// Claims jobs with something that expires, the first of them first.
+    ///
+    /// What is unknown waits for a person, here as in ``claimOldest(_:for:_:_:)``: each worker would claim and decline it,
+    /// and leave it alone once that person has resolved it.
     func claimExpiring(
         _ limit: Int, for owner: OwnerID, _ host: String, _ unwanted: (always: [JobID], whileSuspended: [JobID]),
         at now: Timestamp

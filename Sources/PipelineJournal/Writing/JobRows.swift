@@ -36,7 +36,7 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
             if let owner = found.livingOwner { throw .owned(by: owner) }
             throw .other("\(job) has not ended")
         }
-        // Its item begins a job anew when it is told to.
+        // Its item begins another job when it is told to.
         try run(
             """
             UPDATE items SET job = NULL

@@ -118,7 +118,7 @@ struct BatchTests {
     }
 
     /// The batch could not be run, resumed or retried any more: each looked for the job that was gone.
-    @Test("begins an item anew whose job was removed")
+    @Test("begins an item again whose job was removed")
     func removed() async throws {
         try await withScene { scene in
             try scene.add(names(1...2) + ["bad-1.wav"])

@@ -89,7 +89,7 @@ struct DetachedBatchTests {
         }
     }
 
-    @Test("begins anew there what was cancelled, by retry --detach")
+    @Test("begins again there what was cancelled, by retry --detach")
     func retried() async throws {
         try await withScene(3) { scene in
             #expect(try await scene.detach().cause == .exited(0))

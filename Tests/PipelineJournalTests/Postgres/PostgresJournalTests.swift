@@ -154,8 +154,8 @@ struct PostgresJournalTests {
         for journal in [one, other] { await journal.close() }
     }
 
-    /// Each worker claimed it and declined it for five minutes, and so did not claim it once it was settled.
-    @Test("a job whose submit is unknown is claimed by nobody, and at once when it is settled")
+    /// Each worker claimed it and declined it for five minutes, and so did not claim it once a person had resolved it.
+    @Test("a job whose submit is unknown is claimed by nobody, and at once when it is resolved")
     func leavesUnknown() async throws {
         let world = try await PostgresWorld()
         let journal = try world.openPostgres()
