@@ -8,6 +8,8 @@ import PipelineTestKit
 
 /// A state folder with a journal, and a dashboard over it on loopback.
 final class DashboardWorld: Sendable {
+    /// Its path is used once: SQLite removes the log of a journal by its path, at the last close.
+    private let room = TemporaryFolder()
     let folder: String
     let workspace: Workspace
     let journal: Workspace.Journal
@@ -18,9 +20,7 @@ final class DashboardWorld: Sendable {
         journal address: String? = nil, actions: (any JobActions)? = nil, tokenFile: String? = nil,
         basePath: String = "", allowedHosts: [String] = []
     ) async throws {
-        folder = try FileManager.default.url(
-            for: .itemReplacementDirectory, in: .userDomainMask, appropriateFor: URL(filePath: "/tmp"), create: true
-        ).path
+        folder = room.path
         workspace = Workspace(
             settings: Settings(
                 stateFolder: folder + "/state", secretsFile: nil,
@@ -37,7 +37,7 @@ final class DashboardWorld: Sendable {
     func close() async {
         await service.stop()
         await journal.close()
-        try? FileManager.default.removeItem(atPath: folder)
+        room.remove()
     }
 
     /// The host and port for people.
