@@ -124,6 +124,7 @@ private final class BatchWorld: Sendable {
             let ending = simulation.run(stepLimit: 1_000_000 + count * 50_000) { task.isEnded }
             if ending != .done { return violations + ["life \(life) is \(ending): \(itemsUnderWay())"] }
             memory.lose(process.owner)
+            if simulation.strays > 0 { violations.append("\(simulation.strays) calls came from another thread") }
             violations += wrongCounts()
             if !violations.isEmpty { return violations }
             if process.isDead { continue }
@@ -204,8 +205,12 @@ private final class BatchWorld: Sendable {
     private func plan(of process: SimulatedProcess) throws(DefinitionError) -> Plan {
         let transport = SimulatedTransport(of: process, over: network, to: service)
         let decorators = DecoratorCatalogue.standard
+        // Who gathers waits in virtual time too: meanwhile nothing else is to happen but what takes less.
+        let polls = SharedPolls { [clock = process.clock] _ in
+            try? await clock.sleep(until: clock.now + .milliseconds(20))
+        }
         let catalogue = Catalogue(
-            kinds: StandardStages.kinds(network: Network(transport: transport), decorators: decorators),
+            kinds: StandardStages.kinds(network: Network(transport: transport), decorators: decorators, polls: polls),
             checkDecorators: { decorators.check($0, findings: $1) })
         return try Planner(catalogue: catalogue).plan(SourceText(name: "many.json", text: record.source))
     }
