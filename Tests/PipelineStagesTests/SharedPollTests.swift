@@ -165,7 +165,7 @@ struct SharedPollTests {
         #expect(service.state.withLock { $0.lists == 0 && $0.singles == 1 })
     }
 
-    @Test("a list that is refused for its length is asked for in halves")
+    @Test("a list that is refused for its length is asked for in halves, and the next ones are no longer than these")
     func halves() async throws {
         let service = Service(mostIDs: 6)
         let benches = try benches(20, service)
@@ -174,6 +174,22 @@ struct SharedPollTests {
         _ = await round(benches, &open)
         let state = service.state.withLock { $0 }
         #expect(state.singles == 0 && state.largest == 5 && state.lists == 7, "\(state)")
+        _ = await round(benches, &open)
+        #expect(service.state.withLock { $0.lists == 7 + 4 && $0.singles == 0 })
+    }
+
+    @Test("what refuses every list says nothing of their length")
+    func refused() async throws {
+        let service = Service()
+        let benches = try benches(20, service)
+        for bench in benches { await bench.resume() }
+        var open = Set(benches.indices)
+        service.state.withLock { $0.lie = .refused }
+        _ = await round(benches, &open)
+        service.state.withLock { $0.lie = .none }
+        let before = service.state.withLock(\.lists)
+        _ = await round(benches, &open)
+        #expect(service.state.withLock { $0.lists == before + 1 && $0.largest == 20 })
     }
 
     @Test("a list without ids is asked once for all")

@@ -21,7 +21,7 @@ struct ListPoll {
         for poll: PollDefinition, _ rendered: RenderedRequest, _ checkpoint: ComputeCheckpoint
     ) async throws(StageFailure) -> PollFinding? {
         guard mayShare(checkpoint), let id = try await remoteID(), let group = try await group() else { return nil }
-        let entry = await stage.shared.entry(of: id, in: group, atMost: list.atMost) { ids in
+        let entry = await stage.shared.entry(of: id, in: group, atMost: most(in: group)) { ids in
             await share(ids, in: group)
         }
         guard let entry else { return nil }
@@ -106,15 +106,15 @@ struct ListPoll {
         var left = ids
         while !left.isEmpty, !Task.isCancelled {
             guard holdsNoSecret,
-                let turn = await context.services.beginList(group, ids: left, atMost: list.atMost)
+                let turn = await context.services.beginList(group, ids: left, atMost: most(in: group))
             else {
-                return left.count > 1 ? await ask(left) : [:]
+                return left.count > 1 ? await ask(left, in: group).found : [:]
             }
             for case (let id, let entry?) in turn.known {
                 found[id] = ServiceResponse(status: 200, headers: [], url: entry.url, body: entry.body)
             }
             if !turn.ask.isEmpty {
-                let entries = turn.ask.count > 1 ? await ask(turn.ask) : [:]
+                let entries = turn.ask.count > 1 ? await ask(turn.ask, in: group).found : [:]
                 await context.services.endList(
                     group, asked: turn.ask, entries: entries.mapValues { ListEntry(url: $0.url, body: $0.body) })
                 found.merge(entries) { $1 }
@@ -124,17 +124,26 @@ struct ListPoll {
         return found
     }
 
-    /// Asks for these ids; a list that is refused for its length is asked for in halves.
-    private func ask(_ ids: [String]) async -> SharedPolls.Entries {
+    /// Returns how many ids are asked for at a time.
+    private func most(in group: String) -> Int { stage.shared.most(list.atMost, in: group) }
+
+    /// Asks for these ids; a list that is refused for its length is asked for in halves. When the service takes both, the
+    /// next lists are no longer than they were.
+    ///
+    /// - Returns: what was found, and whether the list was taken as it was asked for.
+    private func ask(_ ids: [String], in group: String) async -> (found: SharedPolls.Entries, isTaken: Bool) {
         do throws(StageFailure) {
-            return try await entries(ids)
+            return (try await entries(ids), true)
         } catch {
             guard case .failed(let failed) = error, let status = failed.failure.status,
                 PollList.refusals.contains(status), ids.count > 1
-            else { return [:] }
+            else { return ([:], false) }
             let middle = ids.count / 2
-            let first = await ask(Array(ids[..<middle]))
-            return first.merging(await ask(Array(ids[middle...]))) { first, _ in first }
+            let first = await ask(Array(ids[..<middle]), in: group)
+            let second = await ask(Array(ids[middle...]), in: group)
+            // An id that the service refuses makes each list with it too long.
+            if first.isTaken, second.isTaken { stage.shared.limit(to: ids.count - middle, in: group) }
+            return (first.found.merging(second.found) { first, _ in first }, false)
         }
     }
 

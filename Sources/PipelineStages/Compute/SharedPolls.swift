@@ -19,6 +19,8 @@ package final class SharedPolls: Sendable {
         var waiting: [Int: Waiting] = [:]
         /// The times when jobs of the group will ask, in order.
         var times: [Timestamp] = []
+        /// The number of ids that the service took, after it had refused twice as many.
+        var most: Int?
     }
 
     private struct State {
@@ -108,6 +110,16 @@ package final class SharedPolls: Sendable {
             for other in others where chunk.contains(other.id) { other.answer.resume(returning: entries[other.id]) }
         }
         return mine
+    }
+
+    /// Returns how many ids of the group are asked for at a time, where the document allows `limit`.
+    func most(_ limit: Int, in group: String) -> Int {
+        state.withLock { min(limit, $0.groups[group]?.most ?? limit) }
+    }
+
+    /// Has the group ask for no more ids at a time than that.
+    func limit(to count: Int, in group: String) {
+        state.withLock { $0.groups[group, default: Group()].most = count }
     }
 
     /// The time at which a job of the group asks: the latest at which another one will, from the earliest that its own plan
