@@ -85,14 +85,16 @@ struct ItemReaderTests {
     func objects() throws {
         try withFolder { folder in
             let path = folder + "/t.jsonl"
-            try Data("{\"a\": 1}\n\n[1]\n{\"a\":\n{\"a\": \"ä\"}".utf8).write(to: URL(filePath: path))
+            let lines = [#"{"a": 1}"#, "", "[1]", #"{"a":"#, #"{"a": "ä"}"#, #"{"a": 1, "a": 2}"#]
+            try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: path))
             let reader = try JSONLinesReader(path)
             var rows: [ItemRow] = []
             while let row = try reader.next() { rows.append(row) }
-            #expect(rows.map(\.line) == [1, 3, 4, 5])
+            #expect(rows.map(\.line) == [1, 3, 4, 5, 6])
             #expect(rows[0].content == .members(["a": 1]) && rows[3].content == .members(["a": "ä"]))
             #expect(bad(rows[1])?.hasPrefix("it is no JSON object") == true)
             #expect(bad(rows[2])?.hasPrefix("it is not JSON") == true)
+            #expect(bad(rows[4])?.contains("the name “a” stands twice") == true)
         }
     }
 

@@ -35,7 +35,8 @@ package final class ValueReader: ItemReader {
     }
 }
 
-/// Reads one JSON object a line (jsonlines.org): its members are inputs.
+/// Reads one JSON object a line (jsonlines.org): its members are inputs. A line in which a name stands twice is bad: the
+/// readers of JSON differ in which of the two they take (RFC 8259, section 4).
 package final class JSONLinesReader: ItemReader {
     private static let limit = 64 << 20
 
@@ -62,7 +63,7 @@ package final class JSONLinesReader: ItemReader {
             if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
             if isCut { return ItemRow(line: number, content: .bad("it is longer than \(Self.limit >> 20) MiB")) }
             do throws(JSONSyntaxError) {
-                guard case .object(let members) = try JSON.parse(bytes) else {
+                guard case .object(let members) = try JSON.parse(bytes, duplicates: .error) else {
                     return ItemRow(line: number, content: .bad("it is no JSON object; each line is one, of inputs"))
                 }
                 return ItemRow(line: number, content: .members(members))
