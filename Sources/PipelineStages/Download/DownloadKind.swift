@@ -22,7 +22,7 @@ enum DownloadKind {
 private struct DownloadFields: Sendable {
     let request: Field<RequestDefinition>
     let to = Field(
-        "to", FieldType<Template>.template(), required: true,
+        "to", FieldType<Template>.outputPath(hasFolders: true), required: true,
         "The file to write, or with a final / the folder: the name then comes from the answer.")
     let verify = Field("verify", VerifyDefinition.type, "What the file must be.")
     let digest = Field(

@@ -38,7 +38,7 @@ extension JobStart {
                 return StepFailure("\(path) is a folder", hint: "name a file in it, or choose another \"to\"")
             }
             return preflight(toWriting: to)
-        case .folder(let path): return StepFailure("\"to\" is a folder, \(path)", hint: "name the file in it")
+        case .folder(let path): return OutputPath.failure(ofFolder: path)
         case nil: return nil
         }
     }

@@ -47,9 +47,36 @@ enum OutputPath: Sendable, Hashable {
         }
     }
 
+    /// The failure of a `to` that is to name a file.
+    static func failure(ofFolder text: String) -> StepFailure {
+        StepFailure("\"to\" is a folder, \(text)", hint: "name the file in it")
+    }
+
     private static func withoutSlash(_ path: String) -> String {
         var path = path
         while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
         return path
+    }
+}
+
+extension FieldType where Value == Template {
+    /// A template of the place to which a result goes. A text without expressions is looked at while the document is read.
+    ///
+    /// - Parameter hasFolders: whether it may name a folder, in which the name is the server's.
+    static func outputPath(hasFolders: Bool = false) -> FieldType {
+        let template = FieldType.template()
+        return FieldType(lazily: ["type": "string"]) { place, findings in
+            guard let read = template.read(place, findings) else { return nil }
+            guard let text = read.constant else { return read }
+            do throws(StepFailure) {
+                if case .folder = try OutputPath(text, in: "/"), !hasFolders {
+                    throw OutputPath.failure(ofFolder: text)
+                }
+            } catch {
+                findings.report(place, error.title, hint: error.hint)
+                return nil
+            }
+            return read
+        }
     }
 }

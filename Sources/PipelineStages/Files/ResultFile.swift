@@ -120,12 +120,11 @@ extension StageContext {
                 if let failure = OutputPath.preflight(to: path) { throw failure }
                 return path
             }
+            throw OutputPath.failure(ofFolder: text)
         } catch {
             var failure = error
             failure.place = failure.place ?? facts.place
             throw .definite(failure)
         }
-        throw .definite(
-            StepFailure("\"to\" is a folder, \(text)", hint: "name the file in it", place: facts.place))
     }
 }

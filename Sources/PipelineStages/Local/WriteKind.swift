@@ -4,7 +4,7 @@ import PipelineCore
 /// The kind `write`: a value becomes a file.
 enum WriteKind {
     static func make() -> StageKind {
-        let to = Field("to", FieldType<Template>.template(), required: true, "The file to write.")
+        let to = Field("to", FieldType<Template>.outputPath(), required: true, "The file to write.")
         let json = Field("json", FieldType<JSONTemplate>.json(), "The content as JSON.")
         let text = Field("text", FieldType<Template>.template(), "The content as text.")
         let base64 = Field("base64", FieldType<Template>.template(), "The content in base64.")

@@ -24,7 +24,7 @@ enum RequestKind {
 /// The table of a request stage's own fields.
 private struct RequestStageFields: Sendable {
     let request: Field<RequestDefinition>
-    let to = Field("to", FieldType<Template>.template(), "The file that the body is written to.")
+    let to = Field("to", FieldType<Template>.outputPath(), "The file that the body is written to.")
     let capture = Field("capture", FieldType<CaptureSet>.captures(isSubmitted: true), "Values from the answer.")
     let paginate = Field(
         "paginate", PaginateDefinition.type(.request),

@@ -114,7 +114,7 @@ struct DownloadObjectionTests {
         }
         #expect(try await failure(folder.path)?.title == "\(folder.path) is a folder")
         #expect(try await failure(folder.path)?.hint == "name a file in it, or choose another \"to\"")
-        #expect(try await failure(folder.path + "/")?.title == "\"to\" is a folder, \(folder.path)")
+        #expect(try await failure(folder.path + "${{ '/' }}")?.title == "\"to\" is a folder, \(folder.path)")
         #expect(try await failure(folder.path + "/new.txt") == nil)
     }
 }
