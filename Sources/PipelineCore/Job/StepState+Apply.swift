@@ -60,8 +60,7 @@ extension StepState {
                 .waiting(attempt, wake, reason), (.attemptFailed, ["error": failure.json]),
                 (.stageWaiting, Self.data(of: wake, reason)))
         case (.running(let attempt), .lostTrack(let submit)):
-            let data: JSONObject = ["key": .string(submit.key), "since": .string(submit.since.description)]
-            return StepTransition(.unknown(attempt, submit), (.stageUnknown, data))
+            return StepTransition(.unknown(attempt, submit), (.stageUnknown, Self.data(of: submit)))
         case (.running(let attempt), .interrupted(let reason)):
             return StepTransition(.waiting(attempt, .resume, reason))
         case (.running(let attempt), .takenUp):
@@ -89,6 +88,10 @@ extension StepState {
         var data: JSONObject = ["until": JSON(wake.time?.description), "reason": .string(reason.kind.rawValue)]
         if let detail = reason.detail { data["detail"] = .string(detail) }
         return data
+    }
+
+    private static func data(of submit: UnknownSubmit) -> JSONObject {
+        ["key": .string(submit.key), "since": .string(submit.since.description)]
     }
 
     private static func afterFailure(
@@ -119,6 +122,10 @@ extension StepState {
         // What the service itself asks to wait for is waited for, once: it is not tried in vain meanwhile.
         let isOverdue = failed.retryAfter == nil ? time + delay > limit : time > limit
         if failed.kind == .answered, attempt.failures >= policy.attempts || isOverdue {
+            if let submit = failed.openSubmit {
+                let told = (JobEvent.Kind.stageUnknown, data(of: submit))
+                return StepTransition(.unknown(attempt, submit), (.attemptFailed, error), told)
+            }
             return StepTransition(.failed(failed.failure), (.attemptFailed, error), (.stageFailed, error))
         }
         if isOverdue {

@@ -124,9 +124,11 @@ extension StageContext {
             throw .failed(failed)
         case .uncertain(let failure, let floor):
             if let outcome = try await reconciled(&record, reconcile) { return outcome }
-            // Sending again is safe; the engine's retry policy says when.
-            throw .failed(
-                AttemptFailure(failure, kind: failure.status == nil ? .silent : .answered, retryAfter: floor))
+            // Sending again is safe; the engine's retry policy says when, and for how long.
+            var failed = AttemptFailure(failure, kind: failure.status == nil ? .silent : .answered, retryAfter: floor)
+            let times = record.sends == 1 ? "once" : "\(record.sends) times"
+            failed.openSubmit = unknown(record, "it was sent \(times); the last time: \(failure.title)")
+            throw .failed(failed)
         }
     }
 
@@ -173,6 +175,10 @@ extension StageContext {
     private func giveUp(_ record: inout SubmitRecord, _ reason: String) async throws(StageFailure) -> SubmitOutcome {
         record.phase = .unknown
         try await host.commit(submit: record, captures: nil)
-        return .unknown(UnknownSubmit(key: record.key, since: record.firstSent ?? now, reason: reason))
+        return .unknown(unknown(record, reason))
+    }
+
+    private func unknown(_ record: SubmitRecord, _ reason: String) -> UnknownSubmit {
+        UnknownSubmit(key: record.key, since: record.firstSent ?? now, reason: reason)
     }
 }
