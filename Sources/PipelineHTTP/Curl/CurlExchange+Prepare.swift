@@ -109,13 +109,7 @@ extension CurlExchange {
         }
         // libcurl would call the body of a POST a form, also one that is not there.
         if hop.request.headers[.contentType] == nil { lines.append("Content-Type:") }
-        if options.leavesDecodingToReceiver {
-            // Its receiver decodes, for what it writes has a place in the file.
-            if hop.request.headers[.acceptEncoding] == nil { lines.append("Accept-Encoding: identity") }
-        } else {
-            // Empty: all that libcurl can undo. A field of the request's own stands instead, and what comes is undone.
-            easy.set(CURLOPT_ACCEPT_ENCODING, "")
-        }
+        if hop.request.headers[.acceptEncoding] == nil { lines.append("Accept-Encoding: \(options.codingsAskedFor)") }
         let list = HeaderList(lines)
         hop.headerList = list
         ccurl_set_list(easy.pointer, CURLOPT_HTTPHEADER, list.first)

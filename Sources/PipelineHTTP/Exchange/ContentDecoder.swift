@@ -3,9 +3,8 @@ import CZlib
 /// Undoes the content coding of a response piece by piece (RFC 9110, section 8.4.1): `gzip` (RFC 1952, also of several
 /// members) and `deflate` (RFC 1950, or the bare RFC 1951 that some servers send for it).
 ///
-/// It is for what goes to files; of what stays in memory libcurl undoes all that it was built with. It holds a window and
-/// one buffer, whatever the size of what comes out: who takes the pieces bounds them. Belongs to one receiver and is used
-/// on its thread only.
+/// It holds a window and one buffer, whatever the size of what comes out: who takes the pieces bounds them. Belongs to one
+/// receiver and is used on its thread only.
 final class ContentDecoder {
     static let codings: Set<String> = ["gzip", "x-gzip", "deflate"]
 

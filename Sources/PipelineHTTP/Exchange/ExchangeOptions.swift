@@ -22,8 +22,8 @@ public struct ExchangeOptions: Sendable {
     public var freshConnection: Bool
     /// The largest body kept in memory; a longer one fails as `bodyTooLarge`.
     public var maximumBodyBytes: Int
-    /// Asks for a body that is kept in memory in the content codings that libcurl knows (RFC 9110, section 12.5.3);
-    /// otherwise for `identity`, as for one that goes to a file. What comes is decoded in any case, and bounded by
+    /// Asks for a body that is kept in memory in `gzip` or `deflate` (RFC 9110, section 12.5.3); otherwise for `identity`,
+    /// as for one that goes to a file. What comes is decoded in any case, to its end, and bounded by
     /// ``maximumBodyBytes`` as decoded.
     public var acceptsCodings: Bool
     /// The sink to which the body of the response goes.

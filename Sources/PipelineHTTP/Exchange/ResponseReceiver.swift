@@ -7,7 +7,7 @@ package import HTTPTypes
 package final class ResponseReceiver {
     private let options: ExchangeOptions
     private var target = Target.memory
-    /// Set when what goes to a file, is kept instead of it, or was asked for as it is, is coded; all else comes decoded.
+    /// Undoes the coding of a body that is coded.
     private var decoder: ContentDecoder?
     package private(set) var body: [UInt8] = []
     /// The first of a body that goes to a file.
@@ -38,10 +38,8 @@ package final class ResponseReceiver {
     package func begin(status: Int, headers: HTTPFields) -> Bool {
         let head = HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: headers)
         let coding = ContentCoding(headers)
-        if options.leavesDecodingToReceiver { decoder = ContentDecoder(coding) }
-        if case .memory = options.receive, options.leavesDecodingToReceiver, decoder == nil, coding != .none,
-            head.status.kind == .successful
-        {
+        decoder = ContentDecoder(coding)
+        if case .memory = options.receive, decoder == nil, coding != .none, head.status.kind == .successful {
             // What nobody here can undo is not what was asked for; an error's page is shown as it is.
             failure = .undecodable
             return false

@@ -29,9 +29,9 @@ public enum StreamDecision: Sendable, Equatable {
 }
 
 extension ExchangeOptions {
-    /// True where the receiver undoes a content coding, which it sees to the end; else libcurl does, which takes one that
-    /// is cut for whole. What was asked for as it is, and may go to a file as it comes, is the receiver's.
-    package var leavesDecodingToReceiver: Bool {
-        if case .memory = receive { !acceptsCodings } else { true }
+    /// The content codings in which the body is asked for (RFC 9110, section 12.5.3): those that ``ContentDecoder``
+    /// undoes, which sees them to their end. libcurl knows others, and takes one that is cut for whole.
+    var codingsAskedFor: String {
+        if case .memory = receive, acceptsCodings { "gzip, deflate" } else { "identity" }
     }
 }
