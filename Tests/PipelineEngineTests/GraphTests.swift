@@ -277,6 +277,15 @@ import Testing
         #expect(bad.seen == ["p", "bad", "one p", "bad", "three none"])
     }
 
+    @Test("'finally' reads what the items of a stage gave that failed: null where one failed")
+    func cleaningAfterItems() {
+        let run = Self.run(
+            #"{ "id": "a", "kind": "echo", "forEach": "split('p,bad,q', ',')", "reading": "${{ item }}" }"#,
+            finally: #"{ "id": "c", "kind": "echo", "reading": "${{ stages.a.x }}" }"#)
+        #expect(run.end == .ended(.failed))
+        #expect(run.seen.last == #"["p",null,"q"]"#)
+    }
+
     @Test("'finally' runs when the job is cancelled, and not when it is suspended")
     func cleaningAfterCancellation() {
         for stop in ["cancel", "suspend"] {

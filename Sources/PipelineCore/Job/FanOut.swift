@@ -147,27 +147,43 @@ struct FanOut: Sendable {
         let items = places(of: stage, in: table).compactMap { item -> (Int, StepRecord)? in
             table.step(StepKey(stage: stage.id, item: item)).map { (item, $0) }
         }
+        let captures = captures(of: stage, items.map(\.1), in: table)
+        guard let failure = failure(of: stage, items, in: table) else { return .captures(captures) }
+        // What its items gave is kept: whoever cleans up wants to know it.
+        if captures.contains(where: { $0.value.array?.contains { $0 != .null } == true }) {
+            table.edit(StepKey(stage: stage.id)) { $0.captures = captures }
+        }
+        return .failure(failure)
+    }
+
+    /// The failure of a stage whose items have come as far as they will; nil when it has succeeded.
+    private func failure(
+        of stage: PlannedStage, _ items: [(Int, StepRecord)], in table: JobTable
+    ) -> StepFailure? {
         let failed = items.compactMap { item, step -> (Int, StepFailure)? in
             if case .failed(let failure) = step.state { (item, failure) } else { nil }
         }
         if !table.tolerates(stage),
             tolerance(stage).isExceeded(failures: failed.count, items: items.count)
         {
-            return .failure(Self.failure(of: failed, amongst: items.count))
+            return Self.failure(of: failed, amongst: items.count)
         }
         if items.contains(where: { !$0.1.state.isEnded }) {
-            return .failure(
-                StepFailure(
-                    "not all items of stage '\(stage.id)' ran, since another stage failed", place: stage.place))
+            return StepFailure(
+                "not all items of stage '\(stage.id)' ran, since another stage failed", place: stage.place)
         }
         // What followed the items that succeeded is done; those that a retry brings are followed then.
         if let followed = stage.forEach?.followed, table.step(StepKey(stage: followed))?.endsItsFollowers == true {
-            return .failure(
-                StepFailure("stage '\(followed)', whose items it follows, failed", place: stage.place))
+            return StepFailure("stage '\(followed)', whose items it follows, failed", place: stage.place)
         }
+        return nil
+    }
+
+    /// The captures of a stage's items in order; null where one failed, was skipped or has not ended.
+    private func captures(of stage: PlannedStage, _ items: [StepRecord], in table: JobTable) -> JSONObject {
         var names = stage.captures.map(\.name)
         var known = Set(names)
-        for (_, step) in items {
+        for step in items {
             for member in step.captures where known.insert(member.name).inserted { names.append(member.name) }
         }
         let steps = allPlaces(of: stage, in: table).map { table.step(StepKey(stage: stage.id, item: $0)) }
@@ -178,7 +194,7 @@ struct FanOut: Sendable {
                     if case .succeeded(let values)? = step?.state { values[name] ?? .null } else { .null }
                 })
         }
-        return .captures(captures)
+        return captures
     }
 
     /// The stage's own items, in order; one that its `when` skipped keeps its place.
