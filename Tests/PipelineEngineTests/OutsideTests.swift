@@ -31,6 +31,35 @@ import Testing
         #expect(bench.recorder.events.last?.kind == .jobCancelled)
     }
 
+    @Test(
+        "a service that can't be told of the cancellation at once is told again, for as long as a person may wait",
+        arguments: [
+            (AttemptFailure.Kind.held(.closed), Duration.seconds(40), 2), (.held(.closed), .seconds(90), 1),
+            (.answered, nil, 4), (.silent, nil, 4), (.definite, nil, 1),
+        ] as [(AttemptFailure.Kind, Duration?, Int)])
+    func cancelAgain(kind: AttemptFailure.Kind, retryAfter: Duration?, count: Int) {
+        let told = Mutexed<[Timestamp]>([])
+        let waits = StageKind.scripted(
+            "wait",
+            cancel: { _, context async throws(StageFailure) in
+                told.change { $0.append(context.now) }
+                if retryAfter != nil, told.value.count > 1 { return }
+                throw .failed(AttemptFailure(StepFailure("it is closed"), kind: kind, retryAfter: retryAfter))
+            }
+        ) { _, _, context async throws(StageFailure) in
+            .waiting("begun", until: .at(context.now + .seconds(3600)), WaitReason(.time))
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "wait" }"#, kinds: [waits])
+        let life = bench.live()
+        bench.run { bench.state("a")?.name == .waiting }
+        life.drive.value?.cancel()
+        #expect(bench.end(of: life) == .success(.ended(.cancelled)))
+        #expect(told.value.count == count)
+        if let retryAfter, count == 2 { #expect(told.value[1] - told.value[0] == retryAfter) }
+        let isTold = retryAfter == .seconds(40)
+        #expect(bench.recorder.events.contains { $0.kind == .stageWarned } == !isTold)
+    }
+
     @Test("cancelling a job that runs stops its stage before the service is told")
     func cancelRunning() {
         let order = Mutexed<[String]>([])

@@ -328,9 +328,8 @@ actor JobExecutor {
         // Nothing is done for steps any more; a service may take its time over a cancellation.
         publisher.confirm(allBut: [])
         guard let stage = state.table.plan.stage(key.stage), let step = state.table.step(key) else { return nil }
-        let failure = await StepCall.cancel(stage.stage, step.checkpoint, host(for: key, stage, step))
-        if case .failed(let failed) = failure { return failed.failure.title }
-        return nil
+        return await calls.cancellation(at: ports.clock.now).tell(
+            stage.stage, step.checkpoint, by: ports.clock, host(for: key, stage, step))
     }
 }
 

@@ -3,6 +3,7 @@ import PipelineCore
 /// The calls of a job's stages that are under way.
 struct StepCalls {
     private var calls: [StepKey: StepCall] = [:]
+    private var cancellation: ServiceCancellation?
 
     var steps: Dictionary<StepKey, StepCall>.Keys { calls.keys }
 
@@ -14,6 +15,13 @@ struct StepCalls {
     }
 
     mutating func end(_ key: StepKey) { calls[key] = nil }
+
+    /// The cancellation of the job, which begins with the first call.
+    mutating func cancellation(at time: Timestamp) -> ServiceCancellation {
+        let begun = cancellation ?? ServiceCancellation(at: time)
+        cancellation = begun
+        return begun
+    }
 
     /// Asks the step's call to stop, if there is one.
     func stop(_ key: StepKey) { calls[key]?.stop() }
