@@ -12,6 +12,8 @@ struct SecretPatterns: Sendable {
 
     /// Shorter secrets are looked for as tokens only.
     static let shortest = 4
+    /// A line of a secret of several lines that is as long is no other text by chance.
+    private static let longLine = 16
 
     private(set) var all: [Pattern] = []
     /// True if a secret has a space, so that `+` must be read as one.
@@ -32,10 +34,22 @@ struct SecretPatterns: Sendable {
             add(bytes, name)
             let trimmed = Self.trimmed(bytes)
             if trimmed.count < bytes.count { add(trimmed, name) }
+            for form in Self.respaced(trimmed) { add(form, name) }
         }
         added = []
         guard !all.isEmpty else { return }
         index()
+    }
+
+    /// The forms of a secret with white space in it that others send back: with other line breaks, on one line, and its
+    /// lines each alone.
+    private static func respaced(_ secret: [UInt8]) -> [[UInt8]] {
+        let words = secret.split { $0 == 0x20 || 0x09...0x0D ~= $0 }
+        guard words.count > 1 else { return [] }
+        let lines = secret.split { $0 == 0x0A || $0 == 0x0D }
+        let breaks: [[UInt8]] = [[0x0A], [0x0D, 0x0A], [0x20], []]
+        let whole = [words.joined(separator: [0x20])] + breaks.map { lines.joined(separator: $0) }
+        return whole.map { Array($0) } + lines.filter { $0.count >= longLine }.map { Array($0) }
     }
 
     private mutating func add(_ secret: [UInt8], _ name: String) {

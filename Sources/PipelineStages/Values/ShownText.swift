@@ -32,7 +32,8 @@ enum ShownText {
     static func excerpt<Checkpoint>(
         _ text: String, limit: Int = excerptLength, in context: StageContext<Checkpoint>
     ) -> String {
-        excerpt(context.redact(text), limit: limit)
+        // Once more on one line: a secret that came wrapped stands there whole.
+        excerpt(context.redact(excerpt(context.redact(text), limit: .max)), limit: limit)
     }
 
     private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {

@@ -30,6 +30,18 @@ import Testing
     }
 
     @Test(
+        "with other white space than its own, and line by line",
+        arguments: [
+            "-----BEGIN\r\nMIIBVgIBADANBgkqhki\r\nG9w0BAQE", "-----BEGIN MIIBVgIBADANBgkqhki G9w0BAQE",
+            "-----BEGINMIIBVgIBADANBgkqhkiG9w0BAQE", "MIIBVgIBADANBgkqhki", "a b  c",
+        ])
+    func respaced(text: String) {
+        let redactor = Redactor(["KEY": "-----BEGIN\nMIIBVgIBADANBgkqhki\nG9w0BAQE\n", "WORDS": "a b  c"])
+        #expect(redactor.redact("<\(text)>") == (text.hasPrefix("a") ? "<‹secret:WORDS›>" : "<‹secret:KEY›>"))
+        #expect(redactor.redact("a b c") == "‹secret:WORDS›" && redactor.redact("G9w0BAQE") == "G9w0BAQE")
+    }
+
+    @Test(
         "escaped in JSON",
         arguments: [
             #"p@ss \"wörd\"/+\\x"#, #"p@ss \"w\u00f6rd\"\/+\\x"#, #"\u0070@ss \u0022w\u00F6rd\u0022/+\u005cx"#,
