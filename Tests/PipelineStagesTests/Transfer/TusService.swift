@@ -22,6 +22,8 @@ final class TusService: LoopbackService {
         var cuts: [Int64] = []
         /// Keeps nothing of an append that was cut.
         var keepsNothing = false
+        /// Takes every append, keeps nothing of it, and says so.
+        var forgets = false
         /// Statuses of the next answers to HEAD.
         var heads: [Int] = []
         /// Statuses of the next answers to PATCH, before their bodies are read.
@@ -162,6 +164,9 @@ final class TusService: LoopbackService {
                     return ScriptedAnswer([.reset])
                 },
             ])
+        }
+        if state.withLock(\.faults.forgets) {
+            return ScriptedAnswer([.readBody, .send(204, [("Upload-Offset", "\(offset ?? 0)")], [])])
         }
         // What is checked as a whole is kept as a whole.
         guard request.header("Upload-Checksum") == nil else {

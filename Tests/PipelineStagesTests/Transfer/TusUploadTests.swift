@@ -277,6 +277,16 @@ struct TusUploadTests {
         #expect(lengths.count == 13)
     }
 
+    @Test("to a service that takes bytes and keeps none is sent twice, and no oftener")
+    func forgetful() async throws {
+        let service = try TusService(.init(forgets: true))
+        let bench = try bench(service.url)
+        let refusal = await bench.run().refusal
+        #expect(refusal?.contains("bytes that it does not keep") == true, "\(refusal ?? "nothing")")
+        let appends = service.requests.filter { $0.method == "PATCH" && $0.contentLength > 0 }
+        #expect(appends.count == 2, "\(service.lines)")
+    }
+
     @Test("goes in shorter appends where one of all is too large")
     func tooLarge() async throws {
         let service = try TusService(.init(appendLimit: 100_000))

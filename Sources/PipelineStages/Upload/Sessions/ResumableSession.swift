@@ -301,7 +301,8 @@ struct ResumableSession: UploadSession, Equatable {
             position.chunk.noteSent(offset - start, in: response.timings)
             return append(from: offset)
         }
-        return position.detours.add("the service answers \(response.status) to bytes that it does not keep") ?? ask()
+        return position.detours.addResent("the service answers \(response.status) to bytes that it does not keep")
+            ?? ask()
     }
 
     private mutating func afterConflict(_ response: HTTPExchangeResponse) -> UploadStep {

@@ -221,7 +221,8 @@ struct TusSession: UploadSession, Equatable {
                 position.chunk.noteSent(offset - start, in: response.timings)
                 return offset == total ? .done : append(from: offset)
             }
-            return askAgain("the service answers \(response.status) to bytes that it does not keep")
+            return position.detours.addResent("the service answers \(response.status) to bytes that it does not keep")
+                ?? ask()
         }
         switch response.status {
         case 404, 410: return .fail(.gone)

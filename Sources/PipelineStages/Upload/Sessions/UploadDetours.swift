@@ -19,4 +19,10 @@ struct UploadDetours: Sendable, Equatable {
         count += 1
         return count > Self.most ? .fail(.wrong(complaint)) : nil
     }
+
+    /// Counts one after which bytes are sent that were sent before: one is followed, and no second.
+    mutating func addResent(_ complaint: String) -> UploadStep? {
+        if count < Self.most { count = Self.most - 1 }
+        return add(complaint)
+    }
 }
