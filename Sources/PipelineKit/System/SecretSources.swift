@@ -35,6 +35,9 @@ package struct SecretSources: SecretSource {
         return await command?.secret(name)
     }
 
+    /// Returns why the user's command gave no value of a secret that was asked for; nil where it was not to blame.
+    package func problem(of name: String) -> String? { command?.problem(name) }
+
     private func credential(_ name: String) -> String? {
         guard let credentialsFolder, !name.contains("/"), let text = FileContent.text("\(credentialsFolder)/\(name)")
         else { return nil }

@@ -51,7 +51,10 @@ extension Workspace {
             missing.count == 1
             ? "the secret \(first) is not set"
             : "\(missing.count) secrets are not set: \(missing.joined(separator: ", "))"
+        let ways = "set PIPELINE_SECRET_\(first), or give a file with --secrets-file"
+        let problem = secrets.problem(of: first)
         return CommandError(
-            .invalid, title, hint: "set PIPELINE_SECRET_\(first), or give a file with --secrets-file")
+            .invalid, problem.map { "\(title), and \($0)" } ?? title,
+            hint: problem == nil ? ways : "mend the command of the configuration ('pipeline config'), or \(ways)")
     }
 }
