@@ -88,17 +88,27 @@ package struct UserConfiguration: Sendable {
     /// - Parameter profile: the section that holds; without it that of `PIPELINE_PROFILE`.
     package init(environment: [String: String], profile: String? = nil) throws(DefinitionError) {
         let home = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        path = "\(home ?? "\(environment["HOME"] ?? "/etc")/.config")/pipeline/config.json"
+        let base = home ?? environment["HOME"] ?? "/etc"
+        path = "\(base)\(home == nil ? "/.config" : "")/pipeline/config.json"
         let wanted = profile ?? environment["PIPELINE_PROFILE"].flatMap { $0.isEmpty ? nil : $0 }
         self.profile = wanted
         let bytes = FileContent.bytes(path, limit: 1 << 20)
-        isThere = bytes != nil
-        guard bytes != nil || wanted != nil else {
+        let reason = FileContent.reason
+        // A home that one may not enter is somebody else's, left over in the environment by sudo or su.
+        let isMissing = bytes == nil && (FileContent.isMissing || FileContent.isForbidden && access(base, X_OK) != 0)
+        isThere = !isMissing
+        guard !isMissing || wanted != nil else {
             (variables, secretsCommand) = ([:], [])
             return
         }
         let source = SourceText(name: path, bytes: bytes ?? Array("{}".utf8))
         let findings = DiagnosticCollector(source: source)
+        if bytes == nil, !isMissing {
+            // Without it another journal may hold, and a job in the other one would be begun a second time.
+            findings.report(
+                range: SourceRange(start: 0, end: 1), pointer: "", "the configuration can't be read: \(reason)",
+                hint: "mend the rights of the file and of its folders, or remove it")
+        }
         let reading = JSONNode.read(source)
         for error in reading.errors {
             findings.report(range: error.range, pointer: "", error.message, hint: error.hint)

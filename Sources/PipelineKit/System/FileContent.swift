@@ -50,6 +50,9 @@ package enum FileContent {
         return true
     }
 
+    /// True if nothing is at the path of the last failed call (`ENOENT`, `ENOTDIR`).
+    package static var isMissing: Bool { errno == ENOENT || errno == ENOTDIR }
+
     /// True if the last failed call lacked a right.
     package static var isForbidden: Bool { errno == EACCES }
 
