@@ -16,9 +16,14 @@ package enum AbsolutePath {
         return String(path[..<slash])
     }
 
-    /// The working directory.
-    package static var workingDirectory: String {
-        guard let pointer = getcwd(nil, 0) else { return "/" }
+    /// The working directory; `/` when it was removed.
+    package static var workingDirectory: String { currentDirectory ?? "/" }
+
+    /// False when the working directory was removed.
+    package static var isWorkingDirectoryThere: Bool { currentDirectory != nil }
+
+    private static var currentDirectory: String? {
+        guard let pointer = getcwd(nil, 0) else { return nil }
         defer { free(pointer) }
         return String(cString: pointer)
     }
