@@ -1,3 +1,4 @@
+import CLibrary
 package import NIOCore
 import NIOPosix
 import PipelineCore
@@ -33,7 +34,8 @@ package struct HTTPListener: Sendable {
             return HTTPListener(group: group, channel: channel, connections: connections)
         } catch {
             try? await group.shutdownGracefully()
-            throw StepFailure("cannot listen for \(purpose) on \(address.host):\(address.port): \(error)", hint: hint)
+            let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)).lowercased() } ?? "\(error)"
+            throw StepFailure("cannot listen for \(purpose) on \(address.host):\(address.port): \(reason)", hint: hint)
         }
     }
 
