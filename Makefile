@@ -138,8 +138,8 @@ dist-try: dist ## Try what is given out in fresh roots of Debian 12 and 13, made
 	.scripts/dist-try dist
 
 .PHONY: dist-same
-dist-same: dist ## Build what is given out once more in another folder, and compare every byte
-	.scripts/dist-same dist
+dist-same: ## Build what is given out in two folders, from nothing, and compare every byte
+	.scripts/dist-same
 
 .PHONY: ci
 ci: export CI = true
