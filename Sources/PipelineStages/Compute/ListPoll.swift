@@ -141,7 +141,7 @@ struct ListPoll {
             let middle = ids.count / 2
             let first = await ask(Array(ids[..<middle]), in: group)
             let second = await ask(Array(ids[middle...]), in: group)
-            // An id that the service refuses makes each list with it too long.
+            // A list that is refused for one of its ids says nothing of the length.
             if first.isTaken, second.isTaken { stage.shared.limit(to: ids.count - middle, in: group) }
             return (first.found.merging(second.found) { first, _ in first }, false)
         }
