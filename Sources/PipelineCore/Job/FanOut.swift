@@ -149,7 +149,7 @@ struct FanOut: Sendable {
         }
         let captures = captures(of: stage, items.map(\.1), in: table)
         guard let failure = failure(of: stage, items, in: table) else { return .captures(captures) }
-        // What its items gave is kept: whoever cleans up wants to know it.
+        // What its items gave is kept for the stages that clean up.
         if captures.contains(where: { $0.value.array?.contains { $0 != .null } == true }) {
             table.edit(StepKey(stage: stage.id)) { $0.captures = captures }
         }

@@ -97,7 +97,7 @@ extension StageContext {
         _ reconcile: (SubmitRecord) async throws(StageFailure) -> Reconciliation
     ) async throws(StageFailure) -> SubmitOutcome {
         guard record.sends < facts.retry.attempts else {
-            return try await giveUp(&record, "it was sent \(record.sends) times")
+            return try await giveUp(&record, Self.sends(of: record))
         }
         record.phase = .sending
         record.sends += 1
@@ -126,8 +126,7 @@ extension StageContext {
             if let outcome = try await reconciled(&record, reconcile) { return outcome }
             // Sending again is safe; the engine's retry policy says when, and for how long.
             var failed = AttemptFailure(failure, kind: failure.status == nil ? .silent : .answered, retryAfter: floor)
-            let times = record.sends == 1 ? "once" : "\(record.sends) times"
-            failed.openSubmit = unknown(record, "it was sent \(times); the last time: \(failure.title)")
+            failed.openSubmit = unknown(record, "\(Self.sends(of: record)); the last time: \(failure.title)")
             throw .failed(failed)
         }
     }
@@ -176,6 +175,10 @@ extension StageContext {
         record.phase = .unknown
         try await host.commit(submit: record, captures: nil)
         return .unknown(unknown(record, reason))
+    }
+
+    private static func sends(of record: SubmitRecord) -> String {
+        "it was sent \(record.sends == 1 ? "once" : "\(record.sends) times")"
     }
 
     private func unknown(_ record: SubmitRecord, _ reason: String) -> UnknownSubmit {

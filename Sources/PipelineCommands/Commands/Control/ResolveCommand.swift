@@ -38,7 +38,7 @@ struct ResolveCommand: WorkspaceCommand {
     func validate() throws {
         let ways = [id != nil, !set.isEmpty, resubmit, abandon].filter { $0 }.count
         guard ways == 1 else { throw ValidationError("Give exactly one of --id, --set, --resubmit and --abandon.") }
-        // A variable of a shell that is not set: no service calls a job so, and what was settled stays so.
+        // A variable of a shell that is not set: no service calls a job so, and what was resolved stays so.
         if let empty = ([id].compactMap { $0 } + set.map { String($0.drop { $0 != "=" }.dropFirst()) }).first(where: {
             $0.allSatisfy(\.isWhitespace)
         }) {
