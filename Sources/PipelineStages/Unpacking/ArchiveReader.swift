@@ -9,6 +9,8 @@ import CArchive
 final class ArchiveReader {
     private let handle: OpaquePointer
     private let format: UnpackDefinition.Format
+    /// True if its first bytes are those of a compressed file.
+    let isCompressed: Bool
 
     init(_ path: String, format: UnpackDefinition.Format) throws(UnpackFailure) {
         guard let handle = archive_read_new() else {
@@ -17,7 +19,8 @@ final class ArchiveReader {
         self.handle = handle
         self.format = format
         let filter = try Self.filter(of: path, format)
-        Self.enable(format, isCompressed: filter != nil, handle)
+        isCompressed = filter != nil
+        Self.enable(format, isCompressed: isCompressed, handle)
         if let filter, Self.add(filter, handle) < CARCHIVE_WARN { throw failure }
         guard archive_read_open_filename(handle, path, 128 << 10) >= CARCHIVE_WARN else {
             throw failure
@@ -101,7 +104,10 @@ final class ArchiveReader {
 
     private var failure: UnpackFailure {
         let words = archive_error_string(handle).map { String(cString: $0) } ?? "it is broken"
-        if words.lowercased().contains("unrecognized archive format") { return .unknownForm(format) }
+        if words.lowercased().contains("unrecognized archive format") {
+            // Any bytes that come out of a compressed file are a file: of this one nothing does.
+            return isCompressed && format != .tar ? .damaged("it was cut short") : .unknownForm(format)
+        }
         if words.lowercased().contains("encrypt") || words.lowercased().contains("passphrase") { return .encrypted }
         return .damaged(ShownText.excerpt(words))
     }

@@ -45,6 +45,7 @@ struct Unpacking {
     }
 
     private func copy(to writer: inout ArchiveWriter) throws(UnpackFailure) -> Result {
+        if format == .gz || format == .auto, try GZIPEnd.isEmpty(archive) { return try emptyFile() }
         let reader = try ArchiveReader(archive, format: format)
         var result = Result()
         while let entry = try reader.next() {
@@ -54,10 +55,25 @@ struct Unpacking {
             try writer.write(entry, of: reader, named: reader.isSingle ? Self.singleName : entry.entryName)
         }
         try writer.finish()
-        // Nothing at all is no archive; and to libarchive zeros are a tar archive without entries.
-        if writer.entries == 0, format == .auto || !reader.isPacked { throw .unknownForm(format) }
+        if writer.entries == 0 {
+            // Nothing at all is no archive; and to libarchive zeros are a tar archive without entries.
+            guard reader.isPacked, format != .auto || reader.isZIP || reader.isCompressed else {
+                throw .unknownForm(format)
+            }
+            if reader.isZIP { try ZIPEnd.check(archive) }
+        }
         result.files = writer.files
         return result
+    }
+
+    /// What was compressed is a file without a byte: libarchive has no entry for it.
+    private func emptyFile() throws(UnpackFailure) -> Result {
+        let path = "\(folder)/\(Self.singleName)"
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw .file(.last("write", path)) }
+        close(descriptor)
+        let file = WrittenFile(path: Self.singleName, bytes: 0, sha256: SHA256().finalize().hex)
+        return Result(isSingle: true, files: [file])
     }
 
     /// libarchive turns names into the character set of the thread's locale, which is often plain ASCII in a service.

@@ -91,6 +91,29 @@ struct UnpackingTests {
         }
     }
 
+    @Test("takes an archive without entries, and a compressed file without a byte")
+    func nothingInside() throws {
+        let zip: [UInt8] = [0x50, 0x4b, 0x05, 0x06] + [UInt8](repeating: 0, count: 18)
+        for format in [UnpackDefinition.Format.zip, .auto] {
+            let result = try unpack(zip, format).get()
+            #expect(result.files.isEmpty && !result.isSingle)
+            FolderTree.remove(folder.path + "/out")
+        }
+        let gzip = try #require(Base64Bytes.decode("H4sIAAAAAAAAAwMAAAAAAAAAAAA="))
+        for format in [UnpackDefinition.Format.gz, .auto] {
+            let result = try unpack(gzip, format).get()
+            #expect(result.files.map(\.path) == ["content"] && result.files.map(\.bytes) == [0] && result.isSingle)
+            #expect(folder.read("out/content") == [])
+            FolderTree.remove(folder.path + "/out")
+            for cut in [10, 12, 19] {
+                guard case .failure(.damaged) = unpack(Array(gzip.prefix(cut)), format) else {
+                    Issue.record("\(format): \(cut) bytes of it were not told as broken")
+                    continue
+                }
+            }
+        }
+    }
+
     @Test("takes a name for no compression")
     func misleadingName() throws {
         let tar = PackedFile.plainTar([.file("BZh9.txt", "text")])
