@@ -44,6 +44,8 @@ final class Daemon: Sendable {
     private let pages = Mutex<DashboardService?>(nil)
     /// The number of times that the journal is searched for jobs that lost their owner and told nobody.
     private static let searchInterval = Duration.seconds(300)
+    /// How often it looks whether its state folder is still there.
+    private static let placeInterval = Duration.seconds(30)
 
     init(_ workspace: Workspace, log: DaemonLog, options: Options) throws {
         self.workspace = workspace
@@ -118,6 +120,7 @@ final class Daemon: Sendable {
                 group.addTask { await self.searchJournal() }
             }
             group.addTask { await self.endWhenIdle() }
+            group.addTask { await self.endWithoutFolder() }
             group.addTask { for await _ in wishes { self.stop() } }
             await scheduler.run()
             await jobs.batches.close()
@@ -228,6 +231,16 @@ final class Daemon: Sendable {
                 log.note("the journal can't be searched: \(error)", level: .error)
             }
             guard (try? await clock.sleep(until: clock.now + Self.searchInterval)) != nil else { return }
+        }
+    }
+
+    /// Ends the process once its state folder is gone: what it would write nobody would find, and its control socket is gone
+    /// as well.
+    private func endWithoutFolder() async {
+        while (try? await clock.sleep(until: clock.now + Self.placeInterval)) != nil {
+            guard journal.hasMoved else { continue }
+            log.note("the state folder \(settings.stateFolder) was moved or removed while it was in use", level: .error)
+            return stop()
         }
     }
 

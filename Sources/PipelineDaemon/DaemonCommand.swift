@@ -89,7 +89,7 @@ struct DaemonCommand: ParsableCommand {
 
     static func sentence(_ failure: JournalFailure, _ settings: Settings) -> String {
         switch failure {
-        case .away, .refused, .full, .notWritable, .damaged, .newer, .other: failure.description
+        case .away, .refused, .full, .notWritable, .moved, .damaged, .newer, .other: failure.description
         case .stale, .owned, .conflict, .keyTaken, .noSuchJob, .busy:
             "the journal in \(settings.stateFolder) is held by another process"
         }

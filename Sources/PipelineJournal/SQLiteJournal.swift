@@ -68,6 +68,9 @@ package final class SQLiteJournal: DatabaseJournal {
         writer.giveBackMemory()
     }
 
+    /// True if the database was moved or removed since it was opened. Blocks while the journal writes.
+    package var hasMoved: Bool { writer.hasMoved }
+
     /// The numbers of calls and of the transactions that they shared, since the journal was opened.
     package var statistics: JournalStatistics { writer.statistics }
 }

@@ -49,6 +49,13 @@ package final class SQLiteConnection {
     /// The version of SQLite that is loaded (sqlite3_libversion).
     package static var libraryVersion: String { String(cString: sqlite3_libversion()) }
 
+    /// True if the file was renamed, moved or removed since it was opened (SQLITE_FCNTL_HAS_MOVED,
+    /// sqlite.org/c3ref/c_fcntl_begin_atomic_write.html): what is written then is found by no other process.
+    package var hasMoved: Bool {
+        var hasMoved: Int32 = 0
+        return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK && hasMoved != 0
+    }
+
     /// Drops the pages that are kept in memory to spare a look at the file (sqlite3_db_release_memory).
     package func releaseMemory() { sqlite3_db_release_memory(handle) }
 

@@ -50,7 +50,7 @@ struct ErrorReport {
     /// Where going on later is all that is needed the job has not failed: a script may take it up again.
     private static func status(of failure: JournalFailure) -> ExitStatus {
         switch failure {
-        case .stale, .owned, .busy, .full, .away: .suspended
+        case .stale, .owned, .busy, .full, .away, .moved: .suspended
         case .conflict, .keyTaken, .noSuchJob, .refused, .notWritable, .damaged, .newer, .other: .failed
         }
     }
@@ -73,6 +73,10 @@ struct ErrorReport {
             hint = mending
         case .full: hint = "make room, then go on with 'pipeline resume'"
         case .notWritable: hint = "name another folder with --state-dir or PIPELINE_STATE_DIR"
+        case .moved:
+            hint =
+                "nothing more was begun; put it back, then go on with 'pipeline resume'. If it is gone, see at the "
+                + "services what there is before you run it again"
         case .damaged:
             hint =
                 "nothing was changed; keep a copy, then move it aside to begin anew, or put back one that "

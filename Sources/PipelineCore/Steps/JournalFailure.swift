@@ -18,6 +18,8 @@ public enum JournalFailure: Error, Sendable, Hashable {
     case full(folder: String)
     /// The state folder can't be written.
     case notWritable(folder: String, reason: String)
+    /// The database was moved or removed while it was open; nothing was kept of the call.
+    case moved(file: String)
     /// The database is damaged.
     case damaged(file: String, reason: String)
     /// The database was written by a newer version of the program.
@@ -40,6 +42,7 @@ extension JournalFailure: CustomStringConvertible {
         case .refused(let place, let reason, let hint): "the database \(place) can't be used: \(reason); \(hint)"
         case .full(let folder): "no space left where jobs are kept: \(folder)"
         case .notWritable(let folder, let reason): "cannot write to \(folder): \(reason)"
+        case .moved(let file): "the journal \(file) was moved or removed while it was in use"
         case .damaged(let file, let reason): "the journal \(file) is damaged: \(reason)"
         case .newer(let file): "the journal \(file) was written by a newer version of pipeline"
         case .busy: "another process holds the journal"

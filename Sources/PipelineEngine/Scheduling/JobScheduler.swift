@@ -301,7 +301,7 @@ package actor JobScheduler {
             entries[job] = nil
             add(job)
         case .success(.suspended(.noNetwork)), .failure(.busy), .failure(.full), .failure(.damaged),
-            .failure(.notWritable), .failure(.away), .failure(.refused), .failure(.other):
+            .failure(.moved), .failure(.notWritable), .failure(.away), .failure(.refused), .failure(.other):
             // Nobody owns it now. It is tried again later, by the rules for jobs that nobody owns.
             retake(job, at: limits.retakeInterval.map { clock.now + $0 })
         // Somebody may still have to be told of it.

@@ -25,7 +25,7 @@ extension JournalFailure: SQLiteFailure {
     var concernsOneCall: Bool {
         switch self {
         case .stale, .owned, .conflict, .keyTaken, .noSuchJob, .refused, .other: true
-        case .full, .notWritable, .damaged, .newer, .busy, .away: false
+        case .full, .notWritable, .moved, .damaged, .newer, .busy, .away: false
         }
     }
 

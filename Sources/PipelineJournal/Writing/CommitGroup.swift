@@ -35,6 +35,8 @@ struct CommitGroup {
             for call in calls { try write(call, rows) }
             isCommitted = !kept.isEmpty || !renewals.isEmpty
             if isCommitted {
+                // Whoever comes next finds another journal, or none: a submit that only this one knows would be sent twice.
+                if connection.hasMoved { throw .moved(file: connection.path) }
                 try rows.add(measured)
                 try rows.run("COMMIT")
             } else {

@@ -38,6 +38,11 @@ final class JournalWriter: Sendable {
     /// Drops what the connection keeps in memory for later; waits for a write under way.
     func giveBackMemory() { database.giveBackMemory() }
 
+    /// True if the database was moved or removed; waits for a write under way.
+    var hasMoved: Bool {
+        (try? database.access { (connection) throws(JournalFailure) in connection.hasMoved }) ?? false
+    }
+
     /// Takes no more calls; the thread writes what is left, closes the database, lets the owners' locks go and ends.
     func close() { mailbox.close() }
 }

@@ -26,6 +26,8 @@ package protocol WorkspaceJournal: Journal, BatchJournal, ServiceJournal, Durati
     func attend(_ job: JobID?, of owner: OwnerID) -> Bool
     /// Returns whether a person watches the job of this process on a terminal of another one.
     func isWatched(_ job: JobID) -> Bool
+    /// True if the store was moved or removed while it was open: no other process finds what this one would write.
+    var hasMoved: Bool { get }
     /// Returns who attends to jobs of this process, as it begins.
     func attentions() -> AsyncStream<OwnerSignal>
     /// Returns what the owners that were asked show.
@@ -39,3 +41,8 @@ package protocol WorkspaceJournal: Journal, BatchJournal, ServiceJournal, Durati
 }
 
 extension SQLiteJournal: WorkspaceJournal {}
+
+extension WorkspaceJournal {
+    /// A server's tables have no place of their own.
+    package var hasMoved: Bool { false }
+}

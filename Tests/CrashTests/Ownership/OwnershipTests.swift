@@ -54,6 +54,46 @@ struct OwnershipTests {
         }
     }
 
+    /// What another process would find is another journal, or none: a submit that only this one knows is sent twice.
+    @Test("a state folder that is moved away stops its owner before anything more is sent; put back, the job goes on")
+    func moved() async throws {
+        try await withWorkplace { workplace in
+            let gate = Gate()
+            let service = try LoopbackServer { request in
+                switch (request.method, request.path) {
+                case ("PUT", _): ScriptedAnswer([.wait(gate), .send(200, [], [])])
+                case ("POST", _): .json(#"{"id": "m"}"#)
+                default: .json(#"{"state": "done"}"#)
+                }
+            }
+            defer { service.stop() }
+            try workplace.write("film", "film")
+            let file = try workplace.write(
+                "moved.json",
+                """
+                { "pipeline": 1, "name": "moved", "services": { "api": { "url": "\(service.url)" } },
+                  "stages": [
+                    { "id": "film", "kind": "upload", "protocol": "put", "service": "api", "file": "film", "request": { "PUT": "/film" } },
+                    { "id": "model", "kind": "compute", "service": "api", "submit": { "POST": "/models" },
+                      "poll": { "GET": "/models/1", "status": "$.state", "succeeded": ["done"] } } ] }
+                """)
+            let owner = try workplace.start("run", file)
+            _ = await service.requests(atLeast: 1)
+            let aside = workplace.path("aside")
+            try FileManager.default.moveItem(atPath: workplace.state, toPath: aside)
+            gate.open()
+            let end = await owner.end
+            #expect(end.cause == .exited(75), "\(end)")
+            #expect(end.errors.contains("journal.sqlite was moved or removed while it was in use"), "\(end)")
+            #expect(!service.requests.contains { $0.method == "POST" })
+            try? FileManager.default.removeItem(atPath: workplace.state)
+            try FileManager.default.moveItem(atPath: aside, toPath: workplace.state)
+            let resumed = try await workplace.run("resume", "last")
+            #expect(resumed.cause == .exited(0), "\(resumed)")
+            #expect(service.requests.count(where: { $0.method == "POST" }) == 1)
+        }
+    }
+
     @Test("cancel from another process reaches the owner at once, and the service is told")
     func cancelled() async throws {
         try await withWaitingJob { workplace, service, owner in
