@@ -36,6 +36,7 @@ struct StateFolder: Sendable {
     func hasDatabase() throws(JournalFailure) -> Bool {
         var status = stat()
         if lstat(database, &status) == 0 { return true }
+        if errno == ENOTDIR { throw refusal("it is no folder") }
         guard errno == EACCES else { return false }
         if lstat(path, &status) == 0, status.st_uid != geteuid() {
             throw refusal("\(path) belongs to another user")

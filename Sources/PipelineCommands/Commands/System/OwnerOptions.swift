@@ -1,4 +1,6 @@
 import ArgumentParser
+import PipelineCore
+import PipelineKit
 
 /// The options of what a background owner gives out and takes, on whichever journal it is.
 struct OwnerOptions: ParsableArguments {
@@ -23,6 +25,17 @@ struct OwnerOptions: ParsableArguments {
             "The least important that is logged: trace, debug, info, notice, warning, error or critical.",
             valueName: "level"))
     var logLevel: String?
+
+    func validate() throws {
+        for (option, text) in [("--listen", listen), ("--dashboard", dashboard), ("--metrics", metrics)] {
+            guard let text else { continue }
+            do throws(StepFailure) {
+                _ = try ListenAddress(parsing: text)
+            } catch {
+                throw ValidationError("\(option): \(error.title); \(error.hint ?? "")")
+            }
+        }
+    }
 
     /// For the program that is the owner.
     var arguments: [String] {
