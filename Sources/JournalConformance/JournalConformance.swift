@@ -125,6 +125,9 @@ package struct JournalConformance: Sendable, CustomStringConvertible {
         Self("begin what failed again with the next attempt, and what was under way with the same") {
             try await BatchPromises.retries($0, $1)
         },
+        Self("let a pending one end that nobody wants, whoever owns the batch, and begin it when it is named") {
+            try await BatchPromises.cancelled($0, $1)
+        },
         Self("take no write under a stale lease") { try await BatchPromises.stale($0, $1) },
         Self("group failures by stage and status, the largest first, each with its first item") {
             try await BatchPromises.groups($0, $1)

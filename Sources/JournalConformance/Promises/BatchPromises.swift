@@ -125,7 +125,7 @@ enum BatchPromises {
         try await withBatch(world, check) { journal, lease in
             let bad = NewItem(key: "line 2", line: 2, inputs: [:], failure: StepFailure("line 2: no number"))
             check.expect(try await add(rows("a") + [bad], to: lease, journal, isRead: true).bad == [bad])
-            check.expect(try await journal.retryItems(nil, of: lease) == 0)
+            check.expect(try await journal.retryItems(nil, in: [.failed], of: lease) == 0)
             check.expect(try await journal.failures(of: lease.job, limit: 5).map(\.example) == ["line 2"])
             let record = try check.require(try await journal.batch(lease.job))
             check.expect(record.count(.failed) == 1)
@@ -142,8 +142,9 @@ enum BatchPromises {
             failed.state = .failed
             failed.ended = .at(5)
             try await journal.finish(failed, under: begun.lease)
-            check.expect(try await journal.retryItems(["a"], of: lease) == 1)
-            check.expect(try await journal.retryItems(nil, of: lease) == 0, "what is under way is left alone")
+            check.expect(try await journal.retryItems(["a"], in: [.failed, .cancelled], of: lease) == 1)
+            check.expect(
+                try await journal.retryItems(nil, in: [.failed], of: lease) == 0, "what is under way is left alone")
             let again = try await journal.beginItems(5, of: lease)
             check.expect(again.map(\.item.key) == ["a"] && again.map(\.item.attempt) == [2])
             check.expect(again.first?.item.job == begun.lease.job, "the same job goes on")
@@ -151,9 +152,28 @@ enum BatchPromises {
             try await journal.finish(failed, under: try check.require(again.first).lease)
             try await journal.remove(begun.lease.job)
             check.expect(try await journal.item("a", of: lease.job)?.job == nil, "its job was removed")
-            check.expect(try await journal.retryItems(["a"], of: lease) == 1)
+            check.expect(try await journal.retryItems(["a"], in: [.failed, .cancelled], of: lease) == 1)
             let another = try await journal.beginItems(5, of: lease)
             check.expect(another.map(\.item.key) == ["a"] && another.map(\.item.attempt) == [3], "another job begins")
+        }
+    }
+
+    static func cancelled(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBatch(world, check) { journal, lease in
+            _ = try await add(rows("a", "b"), to: lease, journal, isRead: true)
+            check.expect(try await journal.cancelItem(1, at: .at(5), of: lease.job))
+            check.expect(try await !journal.cancelItem(1, at: .at(6), of: lease.job), "once")
+            let item = try check.require(try await journal.item("a", of: lease.job))
+            check.expect(item.state == .cancelled && item.ended == .at(5) && item.job == nil)
+            let begun = try await journal.beginItems(2, of: lease)
+            check.expect(begun.map(\.item.key) == ["b"], "it is not begun any more")
+            check.expect(try await !journal.cancelItem(2, at: .at(6), of: lease.job), "it is its job's matter")
+            check.expect(
+                try await journal.batch(lease.job)?.counts.filter { $0.value > 0 } == [.cancelled: 1, .running: 1])
+            check.expect(try await journal.retryItems(nil, in: [.failed], of: lease) == 0, "nobody wants it")
+            check.expect(try await journal.retryItems(["a"], in: [.failed, .cancelled], of: lease) == 1)
+            check.expect(try await journal.beginItems(2, of: lease).map(\.item.key) == ["a"])
+            check.expect(try await !journal.cancelItem(1, at: .at(7), of: JobSnapshot.example(99).record.id))
         }
     }
 

@@ -26,9 +26,14 @@ package protocol BatchJournal: Sendable {
     func fail(
         _ item: Int, because failure: StepFailure, at time: Timestamp, of batch: Lease
     ) async throws(JournalFailure)
-    /// Makes items that failed or were cancelled pending again, but rows that could not be begun; of all keys when none is
-    /// named. Returns how many.
-    func retryItems(_ keys: [String]?, of batch: Lease) async throws(JournalFailure) -> Int
+    /// Has an item end that a person does not want and nobody has begun; false for one that is not pending. It needs no
+    /// lease: who owns the batch finds the item gone when it would begin it.
+    func cancelItem(_ item: Int, at time: Timestamp, of batch: JobID) async throws(JournalFailure) -> Bool
+    /// Makes items that ended in one of the states pending again, but rows that could not be begun; of all keys when none
+    /// is named. Returns how many.
+    func retryItems(
+        _ keys: [String]?, in states: Set<ItemRecord.State>, of batch: Lease
+    ) async throws(JournalFailure) -> Int
     /// Changes what bounds the batch.
     func configure(_ settings: BatchSettings, of batch: Lease) async throws(JournalFailure)
     /// Says why no more items begin; nil when they may again.

@@ -186,9 +186,11 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
             ])
     }
 
-    func retryItems(_ keys: [String]?, of batch: Int64) throws(JournalFailure) -> Int {
+    func retryItems(
+        _ keys: [String]?, in states: Set<ItemRecord.State>, of batch: Int64
+    ) throws(JournalFailure) -> Int {
         var count = 0
-        for state in [ItemRecord.State.failed, .cancelled] {
+        for state in states {
             let numbers = try all(
                 "SELECT number, key FROM items WHERE batch = :batch AND state = :state AND attempt > 0",
                 ["batch": batch, "state": state.rawValue]

@@ -43,9 +43,20 @@ extension DatabaseJournal {
         }
     }
 
-    package func retryItems(_ keys: [String]?, of batch: Lease) async throws(JournalFailure) -> Int {
+    package func cancelItem(
+        _ item: Int, at time: Timestamp, of batch: JobID
+    ) async throws(JournalFailure) -> Bool {
         try await write { (rows) throws(JournalFailure) in
-            try rows.batches.retryItems(keys, of: rows.number(under: batch))
+            guard let number = try rows.batchNumber(batch) else { return false }
+            return try rows.itemRows.cancel(item, at: time, of: number)
+        }
+    }
+
+    package func retryItems(
+        _ keys: [String]?, in states: Set<ItemRecord.State>, of batch: Lease
+    ) async throws(JournalFailure) -> Int {
+        try await write { (rows) throws(JournalFailure) in
+            try rows.batches.retryItems(keys, in: states, of: rows.number(under: batch))
         }
     }
 

@@ -54,6 +54,16 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
         try count(before, after, batch)
     }
 
+    /// Has a pending item end as cancelled; false for one that is not pending.
+    func cancel(_ number: Int, at time: Timestamp, of batch: Int64) throws(JournalFailure) -> Bool {
+        guard let before = try item(number, of: batch), before.state == .pending else { return false }
+        var after = before
+        (after.state, after.ended, after.attempt) = (.cancelled, time, max(1, before.attempt))
+        try write(after, batch)
+        try count(before, after, batch)
+        return true
+    }
+
     private func write(_ item: ItemRecord, _ batch: Int64) throws(JournalFailure) {
         try run(
             """

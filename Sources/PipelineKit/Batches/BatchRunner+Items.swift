@@ -115,11 +115,26 @@ extension BatchRunner {
         return false
     }
 
-    /// Begins an item, and gives its job; nil for one that can't be begun, and has failed by that.
+    /// Begins an item, and gives its job; nil for one that can't be begun and has failed by that, and for one that a
+    /// person has cancelled since it was read.
     private func begin(_ item: ItemRecord, on host: some ItemHost) async throws(JournalFailure) -> JobID? {
+        do throws(JournalFailure) {
+            return try await beginPending(item, on: host)
+        } catch {
+            guard error == .stale, try await isCancelled(item) else { throw error }
+            return nil
+        }
+    }
+
+    private func isCancelled(_ item: ItemRecord) async throws(JournalFailure) -> Bool {
+        try await journal.item(item.key, of: lease.job)?.state == .cancelled
+    }
+
+    private func beginPending(_ item: ItemRecord, on host: some ItemHost) async throws(JournalFailure) -> JobID? {
         var begun = item
         begun.state = .running
         if let job = item.job {
+            if try await isCancelled(item) { return nil }
             options.observe(.began(begun))
             try await host.retry(job)
             return job

@@ -61,10 +61,26 @@ extension MemoryJournal: BatchJournal {
         }
     }
 
-    package func retryItems(_ keys: [String]?, of batch: Lease) async throws(JournalFailure) -> Int {
+    package func cancelItem(
+        _ item: Int, at time: Timestamp, of batch: JobID
+    ) async throws(JournalFailure) -> Bool {
+        try change { (state) throws(JournalFailure) in
+            guard let before = state.image.batches[batch]?.item(item), before.state == .pending else { return false }
+            var row = before
+            (row.state, row.ended, row.attempt) = (.cancelled, time, max(1, row.attempt))
+            state.image.batches[batch]?.items[item - 1] = row
+            state.image.rows[batch]?.snapshot.batch?.count(before, row)
+            state.commits += 1
+            return true
+        }
+    }
+
+    package func retryItems(
+        _ keys: [String]?, in states: Set<ItemRecord.State>, of batch: Lease
+    ) async throws(JournalFailure) -> Int {
         try edit(batch) { (record, rows) throws(JournalFailure) in
             var count = 0
-            for before in rows.items where before.attempt > 0 && [.failed, .cancelled].contains(before.state) {
+            for before in rows.items where before.attempt > 0 && states.contains(before.state) {
                 guard keys?.contains(before.key) ?? true else { continue }
                 var row = before
                 (row.state, row.attempt) = (.pending, row.attempt + 1)

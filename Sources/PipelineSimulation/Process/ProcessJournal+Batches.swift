@@ -50,8 +50,18 @@ extension ProcessJournal: BatchJournal {
         }
     }
 
-    package func retryItems(_ keys: [String]?, of batch: Lease) async throws(JournalFailure) -> Int {
-        try await write { (base) async throws(JournalFailure) in try await base.retryItems(keys, of: batch) }
+    package func cancelItem(
+        _ item: Int, at time: Timestamp, of batch: JobID
+    ) async throws(JournalFailure) -> Bool {
+        try await write { (base) async throws(JournalFailure) in try await base.cancelItem(item, at: time, of: batch) }
+    }
+
+    package func retryItems(
+        _ keys: [String]?, in states: Set<ItemRecord.State>, of batch: Lease
+    ) async throws(JournalFailure) -> Int {
+        try await write { (base) async throws(JournalFailure) in
+            try await base.retryItems(keys, in: states, of: batch)
+        }
     }
 
     package func configure(_ settings: BatchSettings, of batch: Lease) async throws(JournalFailure) {

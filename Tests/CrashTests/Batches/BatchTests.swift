@@ -1,6 +1,7 @@
 import Foundation
 import JSONPath
 import PipelineTestKit
+import Synchronization
 import Testing
 
 @Suite("A batch")
@@ -165,6 +166,93 @@ struct BatchTests {
             #expect(many.cause == .exited(75), "\(many)")
             #expect(many.errors.contains("suspended (more items failed than are tolerated)"), "\(many)")
             #expect(try await scene.counts() == ["failed": 4, "pending": 5])
+        }
+    }
+
+    @Test("an item that was not begun is cancelled by its name, and begun again by its name alone")
+    func cancelledBeforeBegun() async throws {
+        try await withScene { scene in
+            try scene.add((1...12).map { "bad-\($0).wav" })
+            #expect(try await scene.batch("--at-once", "1").cause == .exited(75))
+            let pending = try await scene.run("list", "--items", "june", "--state", "pending", "--json")
+            let items = try JSON.parse(Array(pending.output.utf8)).array ?? []
+            let key = try #require(items.first?["item"]?.string)
+            let name = "june/\(key)"
+            let logs = try await scene.run("logs", name)
+            #expect(logs.cause == .exited(0) && logs.errors.contains("has not begun"), "\(logs)")
+            #expect(try await scene.run("logs", name, "--follow").cause == .exited(0), "nobody is there to begin it")
+            let paused = try await scene.run("pause", name)
+            #expect(paused.cause == .exited(64) && paused.errors.contains("'pipeline pause june'"), "\(paused)")
+            let cancelled = try await scene.run("cancel", name)
+            #expect(cancelled.cause == .exited(0), "\(cancelled)")
+            #expect(
+                cancelled.errors.contains("item \(key) of batch june is cancelled; it was not begun"), "\(cancelled)")
+            #expect(try await scene.run("cancel", name).errors.contains("has ended already"))
+            #expect(try await scene.run("why", name).errors == "")
+            #expect(try await scene.counts() == ["failed": 10, "pending": 1, "cancelled": 1])
+            scene.service.mend()
+            #expect(try await scene.run("retry", "june").cause == .exited(1), "not all of it is there")
+            #expect(try await scene.counts() == ["succeeded": 11, "cancelled": 1])
+            #expect(!scene.service.names.contains(key))
+            let again = try await scene.run("retry", name)
+            #expect(again.cause == .exited(0) && again.lines.count == 1, "\(again)")
+            #expect(try await scene.counts() == ["succeeded": 12])
+        }
+    }
+
+    @Test("an item is cancelled before its turn while others are at work")
+    func cancelledWhileRunning() async throws {
+        try await withScene { scene in
+            try scene.add(names(1...3))
+            let gate = Gate()
+            let slow = try LoopbackServer { _ in ScriptedAnswer([.wait(gate), .send(422, [], [])]) }
+            defer { slow.stop() }
+            let program = try scene.workplace.program.start(
+                [
+                    "run", "caption.json", "--each", "file=in/*", "--batch", "june", "--output", "out", "--at-once",
+                    "1",
+                    "--results", "results.jsonl",
+                ],
+                environment: scene.workplace.environment(["API_URL": slow.url]), folder: scene.workplace.folder)
+            _ = await slow.requests(atLeast: 1)
+            #expect(try await scene.run("cancel", "june/talk-2.wav").cause == .exited(0))
+            gate.open()
+            #expect(await program.end.cause == .exited(1))
+            #expect(try await scene.counts() == ["failed": 2, "cancelled": 1])
+            let text = String(
+                decoding: scene.workplace.bytes(scene.workplace.path("results.jsonl")) ?? [], as: UTF8.self)
+            #expect(text.split(separator: "\n").count == 3 && text.contains(#""state":"cancelled""#), "\(text)")
+        }
+    }
+
+    @Test("a batch that was cancelled is begun again by its name with all that was cancelled in it")
+    func cancelledWhole() async throws {
+        try await withScene { scene in
+            try scene.add(names(1...4))
+            let isDone = Mutex(false)
+            let service = try LoopbackServer { request in
+                if request.method == "POST" { return .json(#"{"id": "m"}"#) }
+                let state = isDone.withLock { $0 ? "done" : "running" }
+                return .json(request.path.hasPrefix("/jobs/") ? #"{"state": "\#(state)"}"# : "{}")
+            }
+            defer { service.stop() }
+            let environment = scene.workplace.environment(["API_URL": service.url])
+            let program = try scene.workplace.program.start(
+                ["run", "caption.json", "--each", "file=in/*", "--batch", "june", "--output", "out", "--at-once", "2"],
+                environment: environment, folder: scene.workplace.folder)
+            // Both were submitted and are asked for.
+            while service.requests.count(where: { $0.method == "GET" }) < 2 {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            #expect(try await scene.run("cancel", "june").cause == .exited(0))
+            #expect(await program.end.cause == .exited(1))
+            #expect(try await scene.counts() == ["cancelled": 2, "pending": 2])
+            #expect(try await scene.workplace.show("june")["state"] == "cancelled")
+            isDone.withLock { $0 = true }
+            let again = try await scene.workplace.program.run(
+                ["retry", "june"], environment: environment, folder: scene.workplace.folder)
+            #expect(again.cause == .exited(0), "\(again)")
+            #expect(try await scene.counts() == ["succeeded": 4])
         }
     }
 

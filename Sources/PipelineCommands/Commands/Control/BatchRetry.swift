@@ -7,6 +7,16 @@ struct BatchRetry {
     private let item: String?
     private let hasStage: Bool
 
+    /// The job or the batch of a name. An item that was cancelled before it was begun has no job: its batch, and its key.
+    static func named(
+        _ name: String, in journal: Workspace.Journal
+    ) async throws -> (job: OwnedJob, item: String?) {
+        guard let (item, batch) = try await JobName(name).itemWithoutJob(in: journal), item.attempt > 0 else {
+            return (try await JobName(name).find(in: journal), nil)
+        }
+        return (try await JobName(batch.id.text).find(in: journal), item.key)
+    }
+
     init(_ found: OwnedJob, item: String?, hasStage: Bool) {
         self.found = found
         self.item = item

@@ -25,9 +25,29 @@ struct CancelCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        return await named.forEach(in: journal, console) { job in
-            try await cancel(job, journal, workspace, console)
+        return await named.forEach(
+            in: journal, console,
+            item: { item, batch in
+                if try await cancel(item, of: batch, journal, console) { return }
+                // It was begun at this very moment.
+                let begun = try await JobName("\(batch.key)/\(item.key)").find(in: journal)
+                try await cancel(begun, journal, workspace, console)
+            },
+            { job in try await cancel(job, journal, workspace, console) })
+    }
+
+    /// Cancels an item that no process has begun: it has nothing at a service. False for one that is begun by now.
+    private func cancel(
+        _ item: ItemRecord, of batch: JobRecord, _ journal: Workspace.Journal, _ console: Console
+    ) async throws -> Bool {
+        let name = "item \(item.key) of batch \(batch.key)"
+        if item.state.isEnded {
+            console.note("\(SafeText.line(name)) has ended already")
+            return true
         }
+        guard try await journal.cancelItem(item.number, at: SystemClock().now, of: batch.id) else { return false }
+        console.note("\(SafeText.line(name)) is cancelled; it was not begun")
+        return true
     }
 
     private func cancel(
@@ -36,6 +56,13 @@ struct CancelCommand: WorkspaceCommand {
         let record = job.snapshot.record
         let phase = job.snapshot.phase(isOwned: job.owner != nil)
         if phase.isEnded {
+            // A retry of the batch has it wait for its turn to begin again.
+            if let own = record.item, let batch = try await journal.snapshot(of: own.batch)?.record,
+                let item = try await journal.item(own.key, of: own.batch), item.state == .pending,
+                try await cancel(item, of: batch, journal, console)
+            {
+                return
+            }
             console.note("job \(record.id) has \(phase.rawValue == "succeeded" ? "succeeded" : "ended") already")
             return
         }

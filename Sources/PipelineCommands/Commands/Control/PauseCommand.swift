@@ -15,10 +15,20 @@ struct PauseCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        return await named.forEach(in: journal, console) { job in
+        return await named.forEach(
+            in: journal, console,
+            item: { item, batch in
+                throw CommandError(
+                    .usage, SafeText.line("item \(item.key) of batch \(batch.key) was not begun, and can't be paused"),
+                    hint: "'pipeline pause \(batch.key)' holds all of the batch, 'pipeline cancel' takes the item out")
+            }
+        ) { job in
             let id = job.snapshot.record.id
             if job.snapshot.phase(isOwned: job.owner != nil).isEnded {
                 console.note("job \(id) has ended already")
+            } else if job.snapshot.phase(isOwned: job.owner != nil) == .unknown, job.snapshot.batch == nil {
+                console.note("job \(id) does nothing until a person has said what became of a submit")
+                console.note("  hint: 'pipeline resolve \(id)' settles it")
             } else if try await journal.post(.pause, to: id) {
                 console.note("job \(id): its process was told to pause")
             } else {

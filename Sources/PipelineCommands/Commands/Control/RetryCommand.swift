@@ -75,8 +75,8 @@ struct RetryCommand: WorkspaceCommand {
                 verbosity: trace.verbose))
         var jobs: [OwnedJob] = []
         var batches: [(job: OwnedJob, items: [String]?)] = []
-        for job in try await chosen(in: journal) {
-            if let batch = try await BatchRetry(job, item: item, hasStage: from != nil).batch(in: journal) {
+        for (job, key) in try await chosen(in: journal) {
+            if let batch = try await BatchRetry(job, item: key ?? item, hasStage: from != nil).batch(in: journal) {
                 batches.append(batch)
             } else {
                 jobs.append(job)
@@ -121,14 +121,16 @@ struct RetryCommand: WorkspaceCommand {
         }
     }
 
-    /// The jobs to begin again, each once.
-    private func chosen(in journal: Workspace.Journal) async throws -> [OwnedJob] {
-        var chosen: [OwnedJob] = []
-        for name in jobs { chosen.append(try await JobName(name).find(in: journal)) }
-        var found: Set<JobID> = []
-        guard failed else { return chosen.filter { found.insert($0.snapshot.record.id).inserted } }
+    /// The jobs to begin again, each once, and the key of an item of a batch where one was named that has no job.
+    private func chosen(in journal: Workspace.Journal) async throws -> [(job: OwnedJob, item: String?)] {
+        var chosen: [(job: OwnedJob, item: String?)] = []
+        for name in jobs { chosen.append(try await BatchRetry.named(name, in: journal)) }
+        var found: Set<String> = []
+        guard failed else {
+            return chosen.filter { found.insert("\($0.job.snapshot.record.id) \($0.item ?? "")").inserted }
+        }
         let known = try await journal.jobs(JobQuery(pipeline: pipeline, isBrief: true))
-        return known.reversed().filter { $0.snapshot.phase(isOwned: $0.owner != nil) == .failed }
+        return known.reversed().filter { $0.snapshot.phase(isOwned: $0.owner != nil) == .failed }.map { ($0, nil) }
     }
 
     /// Returns what to begin again of a job: what failed, or everything from a stage on.

@@ -42,7 +42,7 @@ struct ItemWhy {
         switch item.state {
         case .pending: found.batchAdvice
         case .failed where item.attempt == 0: "mend its row, and run the same command again"
-        case .failed, .cancelled: "pipeline retry \(batch.key)"
+        case .failed, .cancelled: "pipeline retry \(ShellWord.quoted("\(batch.key)/\(item.key)"))"
         default: nil
         }
     }

@@ -43,24 +43,56 @@ struct LogsCommand: WorkspaceCommand {
         let journal = try workspace.journalWithJobs()
         if let har {
             var records: [ExchangeRecord] = []
-            let status = await named.forEach(in: journal, console) {
-                records += workspace.exchanges.records(of: $0.snapshot.record.id)
-            }
+            let status = await named.forEach(
+                in: journal, console, item: { showBeginning(of: $0, of: $1, on: console) },
+                { records += workspace.exchanges.records(of: $0.snapshot.record.id) })
             try write(records, to: har, on: console)
             return status
         }
-        return await named.forEach(in: journal, console) { found in
-            let id = found.snapshot.record.id
-            if curl {
-                showExchanges(workspace.exchanges.records(of: id), on: console)
-            } else if follow {
-                _ = try await JobFollower(workspace, journal).follow(found) {
-                    if $0.kind.isJournaled { show($0, on: console) }
+        return await named.forEach(
+            in: journal, console,
+            item: { item, batch in
+                showBeginning(of: item, of: batch, on: console)
+                if follow, let job = try await beginning(of: item, of: batch, in: journal) {
+                    try await show(job, workspace, journal, console)
                 }
-            } else {
-                for event in try await journal.events(of: id, after: 0) { show(event, on: console) }
+            },
+            { try await show($0, workspace, journal, console) })
+    }
+
+    private func show(
+        _ found: OwnedJob, _ workspace: Workspace, _ journal: Workspace.Journal, _ console: Console
+    ) async throws {
+        let id = found.snapshot.record.id
+        if curl {
+            showExchanges(workspace.exchanges.records(of: id), on: console)
+        } else if follow {
+            _ = try await JobFollower(workspace, journal).follow(found) {
+                if $0.kind.isJournaled { show($0, on: console) }
             }
+        } else {
+            for event in try await journal.events(of: id, after: 0) { show(event, on: console) }
         }
+    }
+
+    /// Says of an item without a job why there is nothing to show.
+    private func showBeginning(of item: ItemRecord, of batch: JobRecord, on console: Console) {
+        let end = item.state.isEnded ? "was never begun: it is \(item.state.rawValue)" : "has not begun"
+        console.note(SafeText.line("item \(item.key) of batch \(batch.key) \(end)"))
+    }
+
+    /// The job of an item once it has begun; nil when nobody is there to begin it, or when it has ended without one.
+    private func beginning(
+        of item: ItemRecord, of batch: JobRecord, in journal: Workspace.Journal
+    ) async throws -> OwnedJob? {
+        let name = JobName("\(batch.key)/\(item.key)")
+        while let (latest, _) = try await name.itemWithoutJob(in: journal) {
+            guard !latest.state.isEnded, try await JobName(batch.id.text).find(in: journal).owner != nil else {
+                return nil
+            }
+            try await JobFollower.pause(.milliseconds(500))
+        }
+        return try await name.find(in: journal)
     }
 
     private func showExchanges(_ records: [ExchangeRecord], on console: Console) {

@@ -137,7 +137,9 @@ extension BatchSession {
         if batch.settings.results != job.batch?.settings.results { try replaceResults(batch.settings.results) }
         let lease = try await acquire(job)
         try await journal.reread(lease, as: batch, of: record)
-        if given.retryFailed { _ = try await journal.retryItems(nil, of: lease) }
+        if given.retryFailed {
+            _ = try await journal.retryItems(nil, in: Self.retriedStates(of: job, nil), of: lease)
+        }
         let status = try await drive(
             latest, lease, draft, isStrict: given.strict, replacesChanged: given.changed,
             readsStandardInput: true)

@@ -35,15 +35,17 @@ struct BatchSession {
         let secrets = try SecretInputs(plan: plan, record: job.record, assignments: assignments).values()
         let draft = JobDraft(job.record, plan: plan, secretInputs: secrets)
         if let missing = try await workspace.missingSecret(of: plan, for: job.record) { throw missing }
-        if retries, try await !hasFailures(of: job.record.id, keys) {
+        let states = Self.retriedStates(of: job, keys)
+        if retries, try await !hasItems(in: states, of: job.record.id, keys) {
             throw CommandError(
                 .usage,
                 keys.map { "no item '\($0.joined(separator: ", "))' of '\(job.record.key)' has failed" }
                     ?? "no item of '\(job.record.key)' that was begun has failed",
-                hint: "'pipeline list --items \(job.record.key)' shows the items")
+                hint: "'pipeline list --items \(job.record.key)' shows the items; "
+                    + "one that was cancelled is begun by its name: pipeline retry \(job.record.key)/ITEM")
         }
         let lease = try await acquire(job)
-        if retries { _ = try await journal.retryItems(keys, of: lease) }
+        if retries { _ = try await journal.retryItems(keys, in: states, of: lease) }
         if var settings = try await journal.batch(lease.job)?.settings {
             settings.spend = spend ?? settings.spend
             settings.forgiven = try await journal.batch(lease.job)?.count(.failed) ?? 0
@@ -61,11 +63,19 @@ struct BatchSession {
         return try await journal.jobs(JobQuery(prefix: found.snapshot.record.id.text)).first ?? found
     }
 
-    /// True if an item that was begun has failed or was cancelled; of those of the keys if any are named.
-    private func hasFailures(of batch: JobID, _ keys: [String]?) async throws -> Bool {
+    /// The states of items that a retry begins again. What a person cancelled is not wanted, unless they name it, or
+    /// cancelled all of the batch.
+    static func retriedStates(of batch: JobSnapshot, _ keys: [String]?) -> Set<ItemRecord.State> {
+        keys != nil || batch.ended != nil && batch.outcome == .cancelled ? [.failed, .cancelled] : [.failed]
+    }
+
+    /// True if an item that was begun is in one of the states; of those of the keys if any are named.
+    private func hasItems(
+        in states: Set<ItemRecord.State>, of batch: JobID, _ keys: [String]?
+    ) async throws -> Bool {
         var last = 0
         while true {
-            let page = try await journal.items(of: batch, in: [.failed, .cancelled], after: last, limit: 1000)
+            let page = try await journal.items(of: batch, in: states, after: last, limit: 1000)
             guard let end = page.last else { return false }
             if page.contains(where: { $0.attempt > 0 && keys?.contains($0.key) ?? true }) { return true }
             last = end.number
