@@ -175,7 +175,7 @@ final class World: Sendable {
         process.lane.start { [self] in
             let engine = engine(of: process)
             guard let job = recorder.job(record.id),
-                let plan = try? plan(for: process, PublicationLaw(recorder, of: process.owner))
+                let plan = try? plan(for: process, { _ in })
             else { return }
             for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) where step.state.name == .unknown {
                 let tag = job.submits[key]?.key
@@ -200,7 +200,7 @@ final class World: Sendable {
         defer { publications.withLock { $0 += law.violations } }
         let plan: Plan
         do throws(DefinitionError) {
-            plan = try self.plan(for: process, law)
+            plan = try self.plan(for: process, law.call)
         } catch {
             return .notPlanned("\(error)")
         }
@@ -235,14 +235,17 @@ final class World: Sendable {
         return .from(stage)
     }
 
+    /// The job's plan, as a process that reads its document has it.
+    ///
+    /// - Parameter note: told of each call of a stage.
     func plan(
-        for process: SimulatedProcess, _ law: PublicationLaw
+        for process: SimulatedProcess, _ note: @escaping @Sendable (StageFacts) -> Void
     ) throws(DefinitionError) -> Plan {
         let transport = SimulatedTransport(of: process, over: network, to: server)
         let decorators = DecoratorCatalogue.standard
         let standard = StandardStages.kinds(network: Network(transport: transport), decorators: decorators)
         let catalogue = Catalogue(
-            kinds: (standard + [.ledger(over: transport, flaw: flaw.stage)]).map { $0.noting(law.call) },
+            kinds: (standard + [.ledger(over: transport, flaw: flaw.stage)]).map { $0.noting(note) },
             checkDecorators: { decorators.check($0, findings: $1) })
         return try Planner(catalogue: catalogue).plan(SourceText(name: "simulated.json", text: record.source))
     }

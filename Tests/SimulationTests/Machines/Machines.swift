@@ -102,11 +102,17 @@ extension World {
     /// What a worker does: it begins the job if nobody has, takes it up when nobody has it, and looks again from time to
     /// time until it has ended.
     func work(_ process: SimulatedProcess, over journal: MachineJournal) async {
+        // A worker reads a document once, however often it has the job.
+        let laws = TurnLaws()
+        guard let plan = try? plan(for: process, laws.call) else { return }
         var turns = 0
         while !process.isDead {
             if let job = recorder.job(record.id), job.ended != nil, !isUntold { break }
             turns += 1
-            if let end = await turn(process, over: journal, isFirst: turns == 1) {
+            let law = PublicationLaw(recorder, of: process.owner)
+            law.note(plan)
+            laws.begin(law)
+            if let end = await turn(process, plan, law, over: journal, isFirst: turns == 1) {
                 simulation.note("\(process.owner.text) had the job: \(end)")
             }
             let pause = simulation.randomness.milliseconds(4_000...6_000)
@@ -116,12 +122,11 @@ extension World {
         if !process.isDead { process.exit() }
     }
 
-    private func turn(_ process: SimulatedProcess, over journal: MachineJournal, isFirst: Bool) async -> JobEnd? {
-        let law = PublicationLaw(recorder, of: process.owner)
+    private func turn(
+        _ process: SimulatedProcess, _ plan: Plan, _ law: PublicationLaw, over journal: MachineJournal, isFirst: Bool
+    ) async -> JobEnd? {
         defer { note(law) }
         do {
-            let plan = try self.plan(for: process, law)
-            law.note(plan)
             let engine = engine(of: process, over: journal) { [self] in observe($0, by: process, law) }
             let handle: Engine.JobHandle
             if let job = recorder.job(record.id) {
@@ -142,4 +147,13 @@ extension World {
             return nil
         }
     }
+}
+
+/// The law of a worker's turn: its stages, of one plan for all turns, are called under it.
+private final class TurnLaws: Sendable {
+    private let current = Mutex<PublicationLaw?>(nil)
+
+    func begin(_ law: PublicationLaw) { current.withLock { $0 = law } }
+
+    @Sendable func call(_ facts: StageFacts) { current.withLock { $0 }?.call(facts) }
 }
