@@ -23,7 +23,7 @@ package enum CallbackVerification: Sendable {
     private static let fields: [any AnyField] = [standardField, tokenField, hmacField]
 
     static var type: FieldType<CallbackVerification> {
-        FieldType(lazily: schema) { place, findings in
+        FieldType(schema: schema) { place, findings in
             guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return nil }
             let found: [CallbackVerification?] = [
                 reader.optional(standardField).map { .standardWebhooks($0) },

@@ -12,7 +12,7 @@ package struct DecoratorDefinition: Sendable {
         "Decorators put on each request, the first innermost.")
 
     static var type: FieldType<DecoratorDefinition> {
-        FieldType(lazily: schema) { place, findings in
+        FieldType(schema: schema) { place, findings in
             guard let members = place.members?.filter({ !$0.member.name.hasPrefix("x-") }) else {
                 findings.report(
                     place, "a decorator must be an object with one key, not \(place.node.json.kindName)", hint: example)

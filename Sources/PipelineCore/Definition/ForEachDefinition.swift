@@ -17,7 +17,7 @@ package enum ForEachDefinition: Sendable {
             reader.required(stageField).flatMap { place in place.text.map { .items(of: $0, at: place) } }
         }
         let either = FieldType.either(items, when: \.isObject, or: elements)
-        return FieldType(lazily: either.schema) { place, findings in
+        return FieldType(schema: either.schema) { place, findings in
             guard place.node.content.isArray else { return either.read(place, findings) }
             let list = place.node.json.text
             findings.report(

@@ -42,7 +42,7 @@ package struct InputDefinition: Sendable {
 
     static var type: FieldType<InputDefinition> {
         let object = FieldType.object(fields, read)
-        return FieldType(lazily: schema, read: object.read)
+        return FieldType(schema: schema, read: object.read)
     }
 
     /// The table's schema, and that defaults and choices have the input's type.
@@ -167,7 +167,7 @@ extension InputDefinition.Kind {
 extension FieldType where Value == LinearRegex {
     /// A regular expression.
     public static var regularExpression: FieldType {
-        FieldType(lazily: ["type": "string", "format": "regex"]) { place, findings in
+        FieldType(schema: ["type": "string", "format": "regex"]) { place, findings in
             guard let text = FieldType<String>.string.read(place, findings) else { return nil }
             do throws(LinearRegexError) {
                 return try LinearRegex(text)

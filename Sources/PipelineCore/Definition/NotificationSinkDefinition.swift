@@ -80,7 +80,7 @@ extension FieldType where Value == Setting<Bool> {
     /// `true`, or a template that switches it on and off.
     static var yes: FieldType {
         let flag = flag(.known)
-        return FieldType(lazily: ["anyOf": [["const": true], .anyTemplate]]) { place, findings in
+        return FieldType(schema: ["anyOf": [["const": true], .anyTemplate]]) { place, findings in
             if case .bool(true) = place.node.content { return .constant(true) }
             if place.text?.contains("${{") == true { return flag.read(place, findings) }
             findings.report(place, "this must be true", hint: "to switch it off, take the entry out")

@@ -31,7 +31,7 @@ public struct NotifyDefinition: Sendable {
     static var fields: [any AnyField] { [eventsField, quantileField] + NotificationSinkDefinition.fields }
 
     static var type: FieldType<NotifyDefinition> {
-        FieldType(lazily: schema(with: [])) { place, findings in
+        FieldType(schema: schema(with: [])) { place, findings in
             let others = findings.sinks
             let known = fields + others.map(\.field)
             guard let reader = ObjectReader(place, fields: known, findings: findings) else { return nil }

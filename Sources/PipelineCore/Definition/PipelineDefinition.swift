@@ -159,7 +159,7 @@ extension PipelineDefinition {
 extension FieldType where Value == Void {
     /// The version of the format, which is 1.
     static var formatVersion: FieldType {
-        FieldType(lazily: ["const": 1]) { place, findings in
+        FieldType(schema: ["const": 1]) { place, findings in
             guard case .number(let number) = place.node.content else {
                 findings.report(
                     place, "the version of the format is the number 1, not \(place.node.json.kindName)",

@@ -52,7 +52,7 @@ package struct ServiceDefinition: Sendable {
 
     /// A service is kept in spite of its mistakes, so that stages that name it have no mistake of their own.
     static var type: FieldType<ServiceDefinition> {
-        FieldType(lazily: schema) { place, findings in
+        FieldType(schema: schema) { place, findings in
             guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return placeholder }
             let url = reader.has("use") ? reader.optional(urlField) : reader.required(urlField)
             if reader.optional(useField) != nil, let place = reader.place(of: "use") {

@@ -35,7 +35,7 @@ package struct StageDefinition: Sendable {
 
     /// A stage is kept in spite of its mistakes, so that references to it are not mistakes too.
     static var type: FieldType<StageDefinition> {
-        FieldType(lazily: ["title": "stage"]) { place, findings in
+        FieldType(schema: ["title": "stage"]) { place, findings in
             guard let reader = ObjectReader(place, fields: [idField, kindField], findings: findings) else { return nil }
             _ = reader.required(idField)
             let kind = reader.required(kindField, hint: kindAdvice(place))

@@ -31,7 +31,7 @@ package struct WebhookDefinition: Sendable {
     }
 
     static var type: FieldType<WebhookDefinition> {
-        FieldType(lazily: schema) { place, findings in
+        FieldType(schema: schema) { place, findings in
             guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return nil }
             let webhook = read(reader)
             return reader.finish() ? webhook : nil

@@ -10,9 +10,7 @@ extension PollDefinition {
 
     static func type(_ decorators: DecoratorCatalogue) -> FieldType<PollDefinition> {
         let fields = PollFields(decorators)
-        var schema = fields.request.schema.object ?? [:]
-        schema["properties"] = fields.all.objectSchema["properties"]
-        return FieldType(schema: .object(schema)) { place, findings in
+        return FieldType(schema: fields.request.schema(with: fields.all)) { place, findings in
             guard let reader = ObjectReader(place, fields: fields.all, findings: findings) else { return nil }
             let definition = fields.read(reader)
             return reader.finish() ? definition : nil

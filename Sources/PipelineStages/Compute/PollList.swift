@@ -36,9 +36,7 @@ struct PollList: Sendable {
         let request = RequestFields(roots, decorators: decorators, options: .init(declaresCaptures: false))
         let pages = PaginateDefinition.ListFields(roots)
         let fields: [any AnyField] = request.all + [itemsField, idField, atMostField, wholeField] + pages.all
-        var schema = request.schema.object ?? [:]
-        schema["properties"] = fields.objectSchema["properties"]
-        return FieldType(schema: .object(schema)) { place, findings in
+        return FieldType(schema: request.schema(with: fields)) { place, findings in
             guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return nil }
             let definition = request.read(reader)
             let (items, id) = (reader.required(itemsField), reader.required(idField))

@@ -57,8 +57,7 @@ package struct DecoratorCatalogue: Sendable {
 
     /// The type of a `with` list whose templates may read the roots.
     func type(_ roots: AllowedRoots) -> FieldType<[DecoratorTemplate]> {
-        let entry = entrySchema
-        return FieldType(schema: ["type": "array", "items": entry]) { place, findings in
+        FieldType(schema: ["type": "array", "items": entrySchema]) { place, findings in
             let definitions = DecoratorDefinition.field.type.read(place, findings)
             return definitions?.compactMap { read($0, roots: roots, findings: findings) }
         }

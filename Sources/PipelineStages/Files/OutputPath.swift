@@ -65,7 +65,7 @@ extension FieldType where Value == Template {
     /// - Parameter hasFolders: whether it may name a folder, in which the name is the server's.
     static func outputPath(hasFolders: Bool = false) -> FieldType {
         let template = FieldType.template()
-        return FieldType(lazily: ["type": "string"]) { place, findings in
+        return FieldType(schema: ["type": "string"]) { place, findings in
             guard let read = template.read(place, findings) else { return nil }
             guard let text = read.constant else { return read }
             do throws(StepFailure) {

@@ -64,7 +64,8 @@ extension AnyField {
 
     /// The schema of the value together with what people read about the key.
     var annotatedSchema: JSON {
-        guard case .object(var schema) = valueSchema else { return valueSchema }
+        let value = valueSchema
+        guard case .object(var schema) = value else { return value }
         schema["description"] = .string(summary)
         if let value = defaultText { schema["default"] = value }
         if !examples.isEmpty { schema["examples"] = .array(examples) }

@@ -5,7 +5,7 @@ extension FieldType {
     public static func array<Element: Sendable>(
         of element: FieldType<Element>, atLeast minimum: Int = 0
     ) -> FieldType<[Element]> where Value == [Element] {
-        FieldType(lazily: .array(of: element.schema, atLeast: minimum)) { place, findings in
+        FieldType(schema: .array(of: element.schema, atLeast: minimum)) { place, findings in
             guard let elements = place.elements else {
                 findings.report(
                     place, "this must be an array, not \(place.node.json.kindName)",
@@ -25,7 +25,7 @@ extension FieldType {
     public static func map<Element: Sendable>(
         of element: FieldType<Element>
     ) -> FieldType<[Named<Element>]> where Value == [Named<Element>] {
-        FieldType(lazily: ["type": "object", "additionalProperties": element.schema]) { place, findings in
+        FieldType(schema: ["type": "object", "additionalProperties": element.schema]) { place, findings in
             guard let members = place.members else {
                 findings.report(
                     place, "this must be an object of names and values, not \(place.node.json.kindName)",
@@ -42,7 +42,7 @@ extension FieldType {
     public static func object(
         _ fields: [any AnyField], _ make: @escaping @Sendable (ObjectReader) -> Value?
     ) -> FieldType {
-        FieldType(lazily: fields.objectSchema) { place, findings in
+        FieldType(schema: fields.objectSchema) { place, findings in
             guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return nil }
             let value = make(reader)
             return reader.finish() ? value : nil
@@ -53,7 +53,7 @@ extension FieldType {
     public static func either(
         _ first: FieldType, when isFirst: @escaping @Sendable (JSONNode.Content) -> Bool, or second: FieldType
     ) -> FieldType {
-        FieldType(lazily: ["anyOf": [first.schema, second.schema]]) { place, findings in
+        FieldType(schema: ["anyOf": [first.schema, second.schema]]) { place, findings in
             isFirst(place.node.content) ? first.read(place, findings) : second.read(place, findings)
         }
     }

@@ -3,7 +3,7 @@ import JSONPath
 extension FieldType where Value == Template {
     /// A string with `${{ }}` parts that may read the given roots.
     public static func template(_ roots: AllowedRoots = .request) -> FieldType {
-        FieldType(lazily: ["type": "string"]) { place, findings in
+        FieldType(schema: ["type": "string"]) { place, findings in
             guard let text = FieldType<String>.string.read(place, findings) else { return nil }
             do throws(ExpressionError) {
                 let template = try Template.parse(
@@ -21,7 +21,7 @@ extension FieldType where Value == Template {
 extension FieldType where Value == JSONTemplate {
     /// Any JSON value whose strings are templates.
     public static func json(_ roots: AllowedRoots = .request) -> FieldType {
-        FieldType(lazily: [:]) { place, findings in
+        FieldType(schema: [:]) { place, findings in
             var errors: [ExpressionError] = []
             let template = JSONTemplate.parse(place.node, in: findings.source, errors: &errors)
             for error in errors {
@@ -37,7 +37,7 @@ extension FieldType where Value == JSONTemplate {
 extension FieldType where Value == Expression {
     /// A bare expression; one `${{ }}` around the whole is accepted.
     public static func expression(_ roots: AllowedRoots) -> FieldType {
-        FieldType(lazily: ["title": "expression", "type": "string", "minLength": 1]) { place, findings in
+        FieldType(schema: ["title": "expression", "type": "string", "minLength": 1]) { place, findings in
             guard let text = FieldType<String>.string.read(place, findings) else { return nil }
             do throws(ExpressionError) {
                 let expression = try Expression.parseField(

@@ -19,8 +19,8 @@ extension FieldType where Value == CaptureSet {
     ///   - declares: whether later stages, and the stage itself, may read the values by these names.
     ///   - isSubmitted: whether they come from a submit, so that a person gives them when its answer is lost.
     package static func captures(declares: Bool = true, isSubmitted: Bool = false) -> FieldType {
-        let selector = FieldType<Selector>.selector.schema
-        return FieldType(schema: ["type": "object", "additionalProperties": selector]) { place, findings in
+        FieldType(schema: ["type": "object", "additionalProperties": FieldType<Selector>.selector.schema]) {
+            place, findings in
             var errors: [SelectorError] = []
             let captures = CaptureSet.parse(place.node, in: findings.source, errors: &errors)
             if declares { errors += reservedNames(in: place) }

@@ -7,14 +7,12 @@ public struct FieldType<Value: Sendable>: Sendable {
     public let read: @Sendable (SourceLocation, DiagnosticCollector) -> Value?
 
     /// A type from its schema and how it is read.
-    public init(schema: JSON, read: @escaping @Sendable (SourceLocation, DiagnosticCollector) -> Value?) {
-        makeSchema = { schema }
-        self.read = read
-    }
-
-    /// Makes a type with a schema that is made only when it is asked for, so that reading a document never pays for it.
+    ///
+    /// - Parameters:
+    ///   - schema: made each time that it is asked for, so that reading a document never pays for it.
+    ///   - read: reads the value; nil after having reported what is wrong.
     public init(
-        lazily schema: @autoclosure @escaping @Sendable () -> JSON,
+        schema: @autoclosure @escaping @Sendable () -> JSON,
         read: @escaping @Sendable (SourceLocation, DiagnosticCollector) -> Value?
     ) {
         makeSchema = schema
@@ -26,12 +24,12 @@ public struct FieldType<Value: Sendable>: Sendable {
 
     /// Returns the same reading with another result.
     public func map<Other: Sendable>(_ transform: @escaping @Sendable (Value) -> Other) -> FieldType<Other> {
-        FieldType<Other>(lazily: makeSchema()) { place, findings in read(place, findings).map(transform) }
+        FieldType<Other>(schema: makeSchema()) { place, findings in read(place, findings).map(transform) }
     }
 
     /// Returns the same under a name of its own: the schema of the whole document gives it once, by that name.
     package func named(_ name: String) -> FieldType {
-        FieldType(lazily: makeSchema().titled(name), read: read)
+        FieldType(schema: makeSchema().titled(name), read: read)
     }
 }
 
@@ -45,11 +43,11 @@ extension JSON {
 
 extension FieldType where Value == SourceLocation {
     /// Any value, with its place.
-    public static var any: FieldType { FieldType(lazily: [:]) { place, _ in place } }
+    public static var any: FieldType { FieldType(schema: [:]) { place, _ in place } }
 
     /// A string, with its place.
     public static var text: FieldType {
-        FieldType(lazily: ["type": "string"]) { place, findings in
+        FieldType(schema: ["type": "string"]) { place, findings in
             FieldType<String>.string.read(place, findings) == nil ? nil : place
         }
     }
@@ -58,7 +56,7 @@ extension FieldType where Value == SourceLocation {
 extension FieldType where Value == String {
     /// A string that is taken as it is.
     public static var string: FieldType {
-        FieldType(lazily: ["type": "string"]) { place, findings in
+        FieldType(schema: ["type": "string"]) { place, findings in
             if let text = place.text { return text }
             findings.report(place, "this must be a string, not \(place.node.json.kindName)", hint: place.quotesHint)
             return nil
@@ -67,7 +65,7 @@ extension FieldType where Value == String {
 
     /// A name of the given grammar.
     public static func name(_ grammar: NameGrammar) -> FieldType {
-        FieldType(lazily: ["type": "string", "pattern": .string(grammar.pattern)]) { place, findings in
+        FieldType(schema: ["type": "string", "pattern": .string(grammar.pattern)]) { place, findings in
             guard let text = string.read(place, findings) else { return nil }
             if grammar.accepts(text) { return text }
             findings.report(
@@ -81,7 +79,7 @@ extension FieldType where Value == String {
 extension FieldType where Value == Bool {
     /// `true` or `false`.
     public static var boolean: FieldType {
-        FieldType(lazily: ["type": "boolean"]) { place, findings in
+        FieldType(schema: ["type": "boolean"]) { place, findings in
             if case .bool(let flag) = place.node.content { return flag }
             findings.report(
                 place, "this must be true or false, not \(place.node.json.kindName)",
@@ -94,7 +92,7 @@ extension FieldType where Value == Bool {
 extension FieldType where Value == Int {
     /// A whole number within bounds.
     public static func integer(_ bounds: ClosedRange<Int>) -> FieldType {
-        FieldType(lazily: .integer(bounds)) { place, findings in
+        FieldType(schema: .integer(bounds)) { place, findings in
             guard case .number(let number) = place.node.content else {
                 findings.report(
                     place, "this must be a whole number, not \(place.node.json.kindName)",
@@ -123,7 +121,7 @@ extension FieldType where Value == Double {
     /// A number within bounds.
     public static func number(_ bounds: ClosedRange<Double>) -> FieldType {
         let (least, most) = (JSONNumber(bounds.lowerBound), JSONNumber(bounds.upperBound))
-        return FieldType(lazily: ["type": "number", "minimum": .number(least), "maximum": .number(most)]) {
+        return FieldType(schema: ["type": "number", "minimum": .number(least), "maximum": .number(most)]) {
             place, findings in
             guard case .number(let number) = place.node.content else {
                 findings.report(
@@ -142,7 +140,7 @@ extension FieldType where Value: RawRepresentable, Value.RawValue == String, Val
     /// One of a fixed set of words.
     public static func word(_ noun: String) -> FieldType {
         let words = Value.allCases.map(\.rawValue)
-        return FieldType(lazily: ["type": "string", "enum": .array(words.map(JSON.string))]) { place, findings in
+        return FieldType(schema: ["type": "string", "enum": .array(words.map(JSON.string))]) { place, findings in
             guard let text = FieldType<String>.string.read(place, findings) else { return nil }
             if let value = Value(rawValue: text) { return value }
             let meant = Suggestion.nearest(to: text, among: words) ?? WordAlias.meaning(of: text, among: words)

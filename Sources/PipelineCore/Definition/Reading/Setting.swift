@@ -38,7 +38,7 @@ extension FieldType {
         computed: (@Sendable (JSON) throws(ValueSyntaxError) -> Inner)? = nil,
         read: @escaping @Sendable (JSON) throws(ValueSyntaxError) -> Inner
     ) -> FieldType<Setting<Inner>> where Value == Setting<Inner> {
-        FieldType(lazily: schema()) { place, findings in
+        FieldType(schema: schema()) { place, findings in
             if let text = place.text, text.contains("${{") {
                 guard let template = FieldType<Template>.template(roots).read(place, findings) else { return nil }
                 let setting = Setting.computed(template, range: place.node.range, read: computed ?? read)

@@ -46,7 +46,7 @@ enum PluginKind {
         let required = Set((schema["required"]?.array ?? []).compactMap(\.string))
         return (schema["properties"]?.object ?? [:]).map { name, property in
             let checked = JSONSchema(property)
-            let type = FieldType<SourceLocation>(lazily: JSON.schemaWithTemplates(property)) { place, findings in
+            let type = FieldType<SourceLocation>(schema: JSON.schemaWithTemplates(property)) { place, findings in
                 report(checked.mistakes(at: place), to: findings)
                 return place
             }

@@ -207,7 +207,7 @@ private struct NextFields: Sendable {
 extension FieldType where Value == String {
     /// A name that is taken as it is and must not be empty.
     fileprivate static var parameterName: FieldType {
-        FieldType(lazily: ["type": "string", "minLength": 1]) { place, findings in
+        FieldType(schema: ["type": "string", "minLength": 1]) { place, findings in
             guard let text = FieldType<String>.string.read(place, findings) else { return nil }
             if !text.isEmpty { return text }
             findings.report(place, "this name must not be empty")

@@ -111,6 +111,13 @@ struct RequestFields: Sendable {
         return .object(schema)
     }
 
+    /// The schema of an object that is a request and more, with the properties of all its fields.
+    func schema(with fields: [any AnyField]) -> JSON {
+        var schema = schema.object ?? [:]
+        schema["properties"] = fields.objectSchema["properties"]
+        return .object(schema)
+    }
+
     func read(_ reader: ObjectReader) -> RequestDefinition? {
         for field in refused { _ = reader.optional(field) }
         let head = readHead(reader)

@@ -42,9 +42,7 @@ struct PartFields: Sendable {
 
     var type: FieldType<(request: RequestDefinition, keep: ValueTable)> {
         let all = request.all + [keep]
-        var schema = request.schema.object ?? [:]
-        schema["properties"] = all.objectSchema["properties"]
-        return FieldType(schema: .object(schema)) { place, findings in
+        return FieldType(schema: request.schema(with: all)) { place, findings in
             guard let reader = ObjectReader(place, fields: all, findings: findings) else { return nil }
             let definition = request.read(reader)
             let kept = reader.value(keep, default: ValueTable())
@@ -80,9 +78,7 @@ struct AskDefinition: Sendable {
         let received = Field(
             "received", FieldType<Selector>.selector, "Where it stands what is there: a number of bytes, or bytes=0-M.")
         let all = fields.all + [offset, received]
-        var schema = fields.schema.object ?? [:]
-        schema["properties"] = all.objectSchema["properties"]
-        return FieldType(schema: .object(schema)) { place, findings in
+        return FieldType(schema: fields.schema(with: all)) { place, findings in
             guard let reader = ObjectReader(place, fields: all, findings: findings) else { return nil }
             let definition = fields.read(reader)
             let wanted = reader.optional(offset)
