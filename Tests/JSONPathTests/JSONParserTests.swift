@@ -33,7 +33,7 @@ struct JSONParserTests {
             "-.1",
             "1e", "1e+", "1.e1", "1.2.3", "0x10", "1_000", "1a", "\"", "\"a", "\"\\", "\"\\x\"", "\"\\u12\"",
             "\"\\u12g4\"",
-            "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800\\u0041\"", "\"\\ud800x\"", "\"\t\"", "\"\n\"", "\"\u{0}\"", "'a'",
+            "\"\\ud800\\u12g4\"", "\"\t\"", "\"\n\"", "\"\u{0}\"", "'a'",
             "// x\n1", "/* */1", "[1]#", "\u{A0}1", "1\u{0C}", "[\"a\"\u{0}]", "\u{FEFF}\u{FEFF}1",
             "{\"a\":1,,\"b\":2}",
             "[\"\\U0041\"]", "[1:2]", "{\"a\",1}", "{[1]:2}", "[\"a\\\u{0}\"]", "- 1", "[-]", "1 1", "\"a\" \"b\"",
@@ -53,6 +53,17 @@ struct JSONParserTests {
     func invalidUTF8(bytes: [UInt8], offset: Int) {
         let error = #expect(throws: JSONSyntaxError.self) { try JSON.parse(bytes) }
         #expect(error?.offset == offset)
+    }
+
+    @Test(
+        "half of a surrogate pair is read as U+FFFD in an answer, and told in a document",
+        arguments: [
+            (#""\ud800""#, "\u{FFFD}"), (#""\udc00""#, "\u{FFFD}"), (#""\ud800\u0041""#, "\u{FFFD}A"),
+            (#""\ud800x""#, "\u{FFFD}x"), (#""\ud800\n""#, "\u{FFFD}\n"), (#""\ud83d\ud83d\ude00""#, "\u{FFFD}😀"),
+        ])
+    func loneSurrogates(text: String, expected: String) throws {
+        #expect(try JSON.parse(text) == .string(expected))
+        #expect(throws: JSONSyntaxErrors.self) { try JSONNode.parse(SourceText(name: "a.json", text: text)) }
     }
 
     @Test("escapes become what they stand for")

@@ -8,7 +8,9 @@ extension JSON {
 
     /// Reads a document as strictly as RFC 8259 has it: no comments, no trailing commas, UTF-8 only.
     ///
-    /// For answers of servers. One pass over contiguous bytes; a byte-order mark is skipped (section 8.1).
+    /// For answers of servers. One pass over contiguous bytes; a byte-order mark is skipped (section 8.1). Half of a
+    /// surrogate pair, which the grammar allows and no text has (section 8.2), becomes U+FFFD: servers write it where they
+    /// cut a text, and what is looked for stands mostly elsewhere.
     /// - Parameter maximumDepth: how deeply arrays and objects may be nested; never more than ``deepestNesting``.
     public static func parse(
         _ bytes: some Collection<UInt8>, maximumDepth: Int = deepestNesting, duplicates: DuplicateNames = .lastWins

@@ -9,7 +9,8 @@ struct JSONParser {
         _ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int, duplicates: JSON.DuplicateNames
     ) -> Result<JSON, JSONSyntaxError> {
         var parser = JSONParser(
-            scanner: JSONScanner(bytes), maximumDepth: min(maximumDepth, JSON.deepestNesting), duplicates: duplicates)
+            scanner: JSONScanner(bytes, replacesLoneSurrogates: true),
+            maximumDepth: min(maximumDepth, JSON.deepestNesting), duplicates: duplicates)
         do {
             return .success(try parser.document())
         } catch {

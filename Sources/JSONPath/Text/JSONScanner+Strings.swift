@@ -1,7 +1,7 @@
 extension JSONScanner {
     /// A string; the offset stands on its opening quote and then behind the closing one.
     ///
-    /// Lone surrogates (`\uD800`) are errors: they stand for no text that could be written as UTF-8 again.
+    /// A lone surrogate (`\uD800`) stands for no text that could be written as UTF-8 again: an error, or U+FFFD.
     mutating func string() throws(JSONSyntaxError) -> String {
         let quote = bytes[offset]
         let opening = offset
@@ -104,15 +104,21 @@ extension JSONScanner {
     private mutating func unicodeEscape(from start: Int) throws(JSONSyntaxError) -> Unicode.Scalar {
         let first = try hexadecimal(from: start)
         if let scalar = Unicode.Scalar(first) { return scalar }
-        guard first < 0xDC00, offset + 1 < bytes.count, bytes[offset] == UInt8(ascii: "\\"),
+        let end = offset
+        if first < 0xDC00, offset + 1 < bytes.count, bytes[offset] == UInt8(ascii: "\\"),
             bytes[offset + 1] == UInt8(ascii: "u")
-        else { throw .loneSurrogate(from: start, to: offset) }
-        offset += 2
-        let second = try hexadecimal(from: offset - 2)
-        guard (0xDC00...0xDFFF).contains(second),
-            let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-        else { throw .loneSurrogate(from: start, to: start + 6) }
-        return scalar
+        {
+            offset += 2
+            let second = try hexadecimal(from: offset - 2)
+            if (0xDC00...0xDFFF).contains(second),
+                let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+            {
+                return scalar
+            }
+        }
+        guard replacesLoneSurrogates else { throw .loneSurrogate(from: start, to: end) }
+        offset = end
+        return "\u{FFFD}"
     }
 
     private mutating func hexadecimal(from start: Int) throws(JSONSyntaxError) -> UInt32 {

@@ -4,9 +4,12 @@
 struct JSONScanner {
     let bytes: UnsafeBufferPointer<UInt8>
     var offset = 0
+    /// True if half of a surrogate pair is read as U+FFFD instead of being an error.
+    let replacesLoneSurrogates: Bool
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    init(_ bytes: UnsafeBufferPointer<UInt8>, replacesLoneSurrogates: Bool = false) {
         self.bytes = bytes
+        self.replacesLoneSurrogates = replacesLoneSurrogates
         if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { offset = 3 }
     }
 
