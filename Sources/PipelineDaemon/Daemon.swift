@@ -57,7 +57,8 @@ final class Daemon: Sendable {
         }
         let named = journal is any SharedJournal ? log.of(worker: journal.owner.text) : log
         self.log = named
-        let secrets = try workspace.secrets()
+        var secrets = try workspace.secrets()
+        if journal is any SharedJournal { secrets.holder = "worker \(journal.owner.text)" }
         let engine = try workspace.engine(journal: journal, secrets: secrets) { named.record($0) }
         let plans = PlanCache(workspace)
         var limits = JobScheduler.Limits()

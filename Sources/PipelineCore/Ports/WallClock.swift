@@ -63,6 +63,12 @@ extension Randomness {
 package protocol SecretSource: Sendable {
     /// The value of a secret; nil when no source has it.
     func secret(_ name: String) async -> String?
+    /// The name of who has these secrets, where others that work on the same jobs may have more; nil where all have the same.
+    var holder: String? { get }
+}
+
+extension SecretSource {
+    package var holder: String? { nil }
 }
 
 /// The answers to what expressions ask of files, and digests that need a key.

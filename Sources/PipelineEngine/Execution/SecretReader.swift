@@ -17,7 +17,7 @@ struct SecretReader: Sendable {
             if let value = await source.secret(name) {
                 found[name] = value
             } else if missing == nil, record.needsSecret(name, in: plan) {
-                missing = "the secret \(name) is not set"
+                missing = "the secret \(name) is not set" + (source.holder.map { " at \($0)" } ?? "")
             }
         }
         return (found, missing)

@@ -11,6 +11,8 @@ package struct DelegatedSecrets: SecretSource {
         self.others = others
     }
 
+    package var holder: String? { others.holder }
+
     package func secret(_ name: String) async -> String? {
         if let value = handed[name]?.string { return value }
         return await others.secret(name)

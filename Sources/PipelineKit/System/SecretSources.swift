@@ -10,6 +10,7 @@ package struct SecretSources: SecretSource {
     private let credentialsFolder: String?
     private let environment: [String: String]
     private let command: SecretCommand?
+    package var holder: String?
 
     /// - Parameters:
     ///   - file: what ``read(_:)`` gave, or nothing.

@@ -16,15 +16,19 @@ struct WorkerTests {
             ["API_URL": service.server.url, "PIPELINE_JOURNAL": server.address(of: database)]
         }
 
-        func run(_ arguments: String...) async throws -> ProgramEnd {
+        func run(_ arguments: String..., secrets: [String: String] = [:]) async throws -> ProgramEnd {
             try await workplace.program.run(
-                arguments, environment: workplace.environment(environment), folder: workplace.folder)
+                arguments, environment: workplace.environment(environment.merging(secrets) { $1 }),
+                folder: workplace.folder)
         }
 
-        func startWorker(_ name: String, atOnce: Int = 8) async throws -> RunningProgram {
+        func startWorker(
+            _ name: String, atOnce: Int = 8, secrets: [String: String] = [:]
+        ) async throws -> RunningProgram {
             let worker = try workplace.program.start(
                 ["worker", "--at-once", "\(atOnce)", "--state-dir", workplace.path(name)],
-                environment: workplace.environment(environment), folder: workplace.folder, limit: .seconds(300))
+                environment: workplace.environment(environment.merging(secrets) { $1 }), folder: workplace.folder,
+                limit: .seconds(300))
             #expect(await worker.hasWritten("ready"), "\(worker.text)")
             return worker
         }
@@ -90,6 +94,37 @@ struct WorkerTests {
             for worker in [workers[0], workers[2]] {
                 let end = await worker.end
                 #expect(end.cause == .exited(0), "\(end)")
+            }
+        }
+    }
+
+    @Test("leave a job whose secret they lack to one that has it, and 'why' says who lacks what")
+    func secrets() async throws {
+        try await withScene { scene in
+            let secrets = ["PIPELINE_SECRET_TOKEN": "open-sesame"]
+            try scene.workplace.write(
+                "held.json",
+                HeldService.document.replacingOccurrences(
+                    of: #""POST": "/jobs","#,
+                    with: #""POST": "/jobs", "headers": { "X-Token": "${{ secrets.TOKEN }}" },"#
+                ))
+            let poor = try await scene.startWorker("poor")
+            let end = try await scene.run(
+                "run", "held.json", "-i", "name=a", "--key", "a", "--detach", secrets: secrets)
+            #expect(end.cause == .exited(0), "\(end)")
+            try await scene.wait(for: "SELECT count(*) FROM pipeline.jobs WHERE cause = 'secret'", toBe: 1)
+            let why = try await scene.run("why", "a")
+            #expect(why.output.contains("the secret TOKEN is not set at worker"), "\(why)")
+            let list = try await scene.run("workers")
+            let named = why.output.split(separator: "at worker ").last?.prefix { $0 != ";" && $0 != "\n" } ?? "nobody"
+            #expect(list.output.contains(named), "\(why) names none of \(list)")
+            let rich = try await scene.startWorker("rich", secrets: secrets)
+            scene.service.open()
+            try await scene.wait(for: unfinished, toBe: 0)
+            #expect(scene.service.names == ["a"])
+            for worker in [poor, rich] {
+                worker.signal(SIGTERM)
+                #expect(await worker.end.cause == .exited(0))
             }
         }
     }
