@@ -130,11 +130,12 @@ let package = Package(
 
         // Put together.
         .target(name: "CBuild", cSettings: commit),
+        .target(name: "CMemory"),
         .target(name: "CTexts"),
         .target(
             name: "PipelineKit",
             dependencies: [
-                "CLibrary", "Assertions", "CBuild", "PipelineCore", "PipelineEngine", "PipelineStages",
+                "CLibrary", "Assertions", "CBuild", "CMemory", "PipelineCore", "PipelineEngine", "PipelineStages",
                 "PipelineJournal",
                 "PipelineHTTP", "PipelineNotifier", "PipelineTraces", "JSONPath", crypto, httpTypes, subprocess, system,
             ],

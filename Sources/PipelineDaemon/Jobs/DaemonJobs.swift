@@ -81,7 +81,11 @@ final class DaemonJobs: JobSource {
     // MARK: Batches
 
     /// The scheduler that runs the jobs; set before the first.
-    func run(on scheduler: JobScheduler) { owned.withLock { $0 = scheduler } }
+    func run(on scheduler: JobScheduler) {
+        owned.withLock { $0 = scheduler }
+        // Where no job is, starting was the work.
+        spare.workEnded()
+    }
 
     /// How many more jobs may be begun at this moment.
     var room: Int { state.withLock { max(0, concurrency - $0.working) } }

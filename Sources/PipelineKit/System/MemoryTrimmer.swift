@@ -4,7 +4,7 @@ import Synchronization
 /// Gives back the memory that work took, once no job has come to rest for two seconds.
 ///
 /// The C library keeps what was freed for later, and so does SQLite with pages: when 10,000 jobs have been taken up and
-/// wait, that is a third of what the process has, for nothing.
+/// wait, that is a third of what the process has, for nothing. The code that ran is most of the rest.
 package final class MemoryTrimmer: Sendable {
     private static let patience = 2.0
 
@@ -20,7 +20,7 @@ package final class MemoryTrimmer: Sendable {
     /// - Parameter giveBack: called when nothing has happened for long enough, on a thread that may block.
     package init(giveBack: @escaping @Sendable () -> Void) { self.giveBack = giveBack }
 
-    /// A job came to rest.
+    /// A job came to rest, or the process has started.
     package func workEnded() {
         let begins = state.withLock { state in
             defer { state.isTimed = true }

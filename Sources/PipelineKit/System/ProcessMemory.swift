@@ -1,4 +1,5 @@
 import CLibrary
+import CMemory
 
 /// The way in which the process keeps its memory.
 package enum ProcessMemory {
@@ -22,8 +23,9 @@ package enum ProcessMemory {
     }
 
     /// Gives what was freed and lies between what is in use back to the system (malloc_trim(3)); does nothing where the
-    /// C library can't.
+    /// C library can't. The code that has run goes too: a process that waits needs little of it.
     package static func giveBack() {
+        memory_unmap_code()
         guard let address = dlsym(nil, "malloc_trim") else { return }
         typealias Trim = @convention(c) (Int) -> Int32
         _ = unsafeBitCast(address, to: Trim.self)(0)
