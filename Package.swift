@@ -38,6 +38,7 @@ let package = Package(
         .library(name: "PipelineKit", targets: ["PipelineKit"]),
         .library(name: "PipelineCommands", targets: ["PipelineCommands"]),
         .library(name: "PipelineDaemon", targets: ["PipelineDaemon"]),
+        .library(name: "JournalConformance", targets: ["JournalConformance"]),
         .executable(name: "pipeline", targets: ["pipeline"]),
         .executable(name: "pipeline-daemon", targets: ["pipeline-daemon"]),
         .executable(name: "selfie-studio", targets: ["selfie-studio"]),
@@ -237,6 +238,7 @@ let package = Package(
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings"], swiftSettings: settings),
         // Journals of many jobs, made from those of a few.
         .target(name: "JournalCopies", dependencies: ["PipelineSQLite"], swiftSettings: settings),
+        // The promises of a journal, for tests of any.
         .target(name: "JournalConformance", dependencies: ["PipelineCore", "JSONPath"], swiftSettings: settings),
         .target(name: "CSpawn"),
         .target(name: "CPowerLoss"),

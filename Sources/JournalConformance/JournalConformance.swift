@@ -1,20 +1,19 @@
 import PipelineCore
 
-/// One promise of the page of a journal, which any implementation can be held against.
+/// One promise of the port of journals, ``PipelineCore/Journal``, which any implementation can be held against.
 ///
-/// The journals of this package are held against all of them. Who writes another one makes a ``JournalWorld`` of it, and
-/// tries each promise in a world of its own:
+/// The journals of this package are held against all of them. Who writes another one makes a ``JournalWorld`` of it, and has
+/// a test of any framework look at what is broken:
 /// ```swift
-/// for promise in JournalConformance.all {
-///     let violations = await promise.violations(in: MyWorld())
-///     precondition(violations.isEmpty, "\(promise): \(violations)")
-/// }
+/// let violations = await JournalConformance.violations { MyWorld() }
+/// precondition(violations.isEmpty, violations.joined(separator: "\n"))
 /// ```
-package struct JournalConformance: Sendable, CustomStringConvertible {
+/// ``all`` has the promises one by one, for a framework that shows a test for each.
+public struct JournalConformance: Sendable, CustomStringConvertible {
     typealias Trial = @Sendable (any JournalWorld, ConformanceCheck) async throws -> Void
 
-    /// The promise as a sentence.
-    package let description: String
+    /// The promise, a clause that goes on from "Every journal …" or "Owners …".
+    public let description: String
     private let trial: Trial
 
     init(_ description: String, _ trial: @escaping Trial) {
@@ -22,9 +21,10 @@ package struct JournalConformance: Sendable, CustomStringConvertible {
         self.trial = trial
     }
 
-    /// Returns what the journal of a new world does otherwise, a sentence each; empty when it keeps the promise. The world
-    /// is removed at the end.
-    package func violations(in world: any JournalWorld) async -> [String] {
+    /// Returns what the journal of a new world does otherwise, a sentence each with the place of the suite that found it;
+    /// empty when it keeps the promise. A failure that a journal throws is such a sentence too. The world is removed at the
+    /// end.
+    public func violations(in world: any JournalWorld) async -> [String] {
         defer { world.remove() }
         let check = ConformanceCheck()
         do { try await trial(world, check) } catch let missing as MissingValue {
@@ -33,8 +33,24 @@ package struct JournalConformance: Sendable, CustomStringConvertible {
         return check.violations
     }
 
+    /// Tries every promise in a world of its own, one after the other, and returns what the journal does otherwise, each with
+    /// the promise before it; empty for a journal that keeps them all.
+    public static func violations(
+        of makeWorld: () async throws -> any JournalWorld
+    ) async -> [String] {
+        var violations: [String] = []
+        for promise in all {
+            do {
+                violations += await promise.violations(in: try await makeWorld()).map { "\(promise): \($0)" }
+            } catch {
+                violations.append("\(promise): there is no world: \(error)")
+            }
+        }
+        return violations
+    }
+
     /// The promises of every journal.
-    package static let all = jobs + owners + history
+    public static let all = jobs + owners
     /// The further promises of a journal that keeps batches and services (``PipelineCore/BatchJournal``,
     /// ``PipelineCore/ServiceJournal``).
     package static let ofDatabases = batches + services
@@ -99,7 +115,7 @@ package struct JournalConformance: Sendable, CustomStringConvertible {
         Self("hear no more once the journal is closed") { try await OwnerPromises.endsRequests($0, $1) },
     ]
 
-    /// The promises about what outlives jobs.
+    /// The further promises of a journal that remembers durations (``PipelineCore/DurationHistory``).
     package static let history: [JournalConformance] = [
         Self("gives samples back, of each stage the last ones, oldest first") {
             try await HistoryPromises.samples($0, $1)

@@ -6,7 +6,9 @@ import Testing
 /// The page of the journal's port, held against every journal.
 @Suite("Every journal")
 struct JournalConformanceTests {
-    @Test("keeps what every journal promises", arguments: JournalConformance.all, JournalKind.allCases)
+    @Test(
+        "keeps what every journal promises", arguments: JournalConformance.all + JournalConformance.history,
+        JournalKind.allCases)
     func keeps(promise: JournalConformance, kind: JournalKind) async throws {
         let violations = await promise.violations(in: try await kind.makeWorld())
         #expect(violations.isEmpty)

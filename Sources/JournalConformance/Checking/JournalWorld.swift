@@ -1,14 +1,18 @@
-package import PipelineCore
+public import PipelineCore
 
 /// One empty journal as several processes see it. The author of a journal makes this of it, to have it tried by
 /// ``JournalConformance``.
-package protocol JournalWorld: Sendable {
-    /// The journal as a further process opens it.
+///
+/// A promise is tried in a world of its own, by one task, with calls one after the other.
+public protocol JournalWorld: Sendable {
+    /// Returns the journal as a further process opens it; what one process commits, all others see.
     func open() throws -> any Journal
-    /// The process that owns jobs by that name, through that journal, is killed.
+    /// Has the process be killed that owns jobs by that name, through that journal: it says nothing to anybody, its streams of
+    /// requests end, and when this returns others may take its jobs.
     func kill(_ owner: OwnerID, _ journal: any Journal) async
-    /// The owner is stopped for longer than a lease.
+    /// Has the owner be stopped for longer than a journal believes it to live, and go on after: nothing is waited for, a clock
+    /// of the world's own is moved.
     func stop(_ owner: OwnerID) async
-    /// Nothing is left of it.
+    /// Removes all that is left of it.
     func remove()
 }

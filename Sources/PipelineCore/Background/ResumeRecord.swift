@@ -1,5 +1,5 @@
 /// One entry of the ledger, as the journal keeps it: from these rows alone the state of every budget follows.
-package struct ResumeRecord: Sendable, Hashable {
+public struct ResumeRecord: Sendable, Hashable {
     /// The way in which an entry counts.
     package enum Charge: String, Sendable, Hashable, CaseIterable {
         /// Against the budget: within the allowance or beyond it.

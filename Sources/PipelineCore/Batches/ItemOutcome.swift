@@ -1,8 +1,8 @@
 package import JSONPath
 
-/// Where an item of a batch stands by what its job has come to. It is kept in the commit that makes it so, with the counts of
+/// The standing of an item of a batch, by what its job has come to. It is kept in the commit that makes it so, with the counts of
 /// the batch: wherever the job runs, nobody has to tell the batch.
-package struct ItemOutcome: Sendable, Hashable {
+public struct ItemOutcome: Sendable, Hashable {
     package let state: ItemRecord.State
     /// When the job ended; nil while it has not, as all that follows.
     package var ended: Timestamp?

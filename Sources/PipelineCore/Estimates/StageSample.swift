@@ -1,5 +1,5 @@
 /// The time that one step took, and the one that had been foretold: a row of the history that estimates are made from.
-package struct StageSample: Sendable, Hashable {
+public struct StageSample: Sendable, Hashable {
     package var pipeline: String
     package var stage: String
     /// The stage's kind and the address of its service; a duration says nothing of another kind or service that came to

@@ -1,5 +1,5 @@
 /// All of a job that others than its owner write.
-package struct JobInbox: Sendable, Hashable {
+public struct JobInbox: Sendable, Hashable {
     /// The request of a person that is not yet done.
     package let request: JobRequest?
     package let pushes: [StepKey: CallbackCount]

@@ -61,7 +61,7 @@ package struct BatchItem: Sendable, Hashable {
 }
 
 /// The request of a person to a job whose owner has not yet done it.
-package enum JobRequest: String, Sendable, Hashable, CaseIterable {
+public enum JobRequest: String, Sendable, Hashable, CaseIterable {
     case cancel, pause
 }
 

@@ -1,7 +1,7 @@
-package import JSONPath
+public import JSONPath
 
 /// All that is known of a job: a fold of what was committed, in memory or read from the journal.
-package struct JobSnapshot: Sendable {
+public struct JobSnapshot: Sendable {
     package let record: JobRecord
     package var steps: [StepKey: StepRecord]
     package var submits: [StepKey: SubmitRecord]
@@ -21,7 +21,8 @@ package struct JobSnapshot: Sendable {
     package var request: JobRequest?
     /// How its last owner let it go; nil while it is owned, or when its owner vanished.
     package var release: Release?
-    package var ended: Timestamp?
+    /// The time when it ended; nil while it has not.
+    public package(set) var ended: Timestamp?
     /// The batch that the job is; nil for a job with steps.
     package var batch: BatchRecord?
 
@@ -52,7 +53,10 @@ package struct JobSnapshot: Sendable {
 }
 
 /// One change of a job, as data: journals keep it, snapshots fold it, simulations drop it.
-package enum JournalChange: Sendable {
+///
+/// A journal need not look into it: ``JobSnapshot/commit(_:)`` folds it, ``endsOwnership`` says whether the job has an owner
+/// after it, and ``json`` is its form on disk. Later versions may have further cases.
+public enum JournalChange: Sendable {
     /// The whole new row of a step; its `version` is one more than that of the row it was made from.
     case step(StepKey, StepRecord)
     /// The whole new entry of a submit.
@@ -67,8 +71,9 @@ package enum JournalChange: Sendable {
     case resume(ResumeRecord)
     /// The time that a step took; it outlives the job.
     case sample(StageSample)
-    /// The job was taken up in the mode, or asked for something.
+    /// The job was taken up in the mode.
     case taken(JobMode)
+    /// A person's request stands; with nil the last one is done.
     case requested(JobRequest?)
     /// The owner lets the job go: with this transaction it has none. Nil when nothing is to be said about it: a submit
     /// is unknown, or the background owner stops and the next one goes on.
@@ -87,13 +92,13 @@ package enum JournalChange: Sendable {
     case notification(NotificationRecord)
     /// Adds to the counters; changes nothing of the job.
     case measured(Measurements)
-    /// Where the item of a batch stands that the job is for; nothing for a job of its own.
+    /// The standing of the item of a batch that the job is for; it changes nothing of the job.
     case item(ItemOutcome)
 }
 
 extension JournalChange {
     /// True if the job has no owner once it is committed.
-    package var endsOwnership: Bool {
+    public var endsOwnership: Bool {
         switch self {
         case .released, .ended: true
         case .step, .submit, .fact, .event, .file, .resume, .sample, .taken, .requested, .pushesTaken, .callbackJudged,

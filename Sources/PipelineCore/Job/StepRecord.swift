@@ -1,7 +1,7 @@
 package import JSONPath
 
 /// One row of the journal: everything that is kept of a step.
-package struct StepRecord: Sendable, Hashable {
+public struct StepRecord: Sendable, Hashable {
     package var state: StepState
     /// The stage's own checkpoint, in the stage's own form (JSON); nil before the first.
     package var checkpoint: [UInt8]?

@@ -1,5 +1,5 @@
 /// Sums that were measured and are to be added to those that the journal keeps, by series.
-package struct Measurements: Sendable, Hashable {
+public struct Measurements: Sendable, Hashable {
     /// One number of a metric: of its labels' values, and of one bucket where it is a histogram.
     package struct Series: Sendable, Hashable {
         package let metric: Metric

@@ -5,7 +5,7 @@ package import JSONPath
 /// It is written with the event that it tells of, in one transaction, so that a crash loses none; and marked as sent
 /// with the event `notification.sent`, so that none is sent again once that is kept. A crash between the two sends it
 /// again under the same ``id``.
-package struct NotificationRecord: Sendable, Hashable {
+public struct NotificationRecord: Sendable, Hashable {
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// For a time to come, which may still move.
         case planned

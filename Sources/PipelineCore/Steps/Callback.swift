@@ -1,9 +1,9 @@
 package import JSONPath
 
 /// A push that came for a step: what it says is not believed, but for values that the document takes out of it.
-package struct Callback: Sendable, Hashable {
-    /// Tells it from its repetitions; the service's own id where it gives one.
-    package let id: String
+public struct Callback: Sendable, Hashable {
+    /// The id that tells it from its repetitions; the service's own one where it gives one.
+    public let id: String
     package let time: Timestamp
     /// The values that the document takes out of it, secrets in them sealed; nil when it takes none, or this one has none.
     package let captures: JSONObject?
@@ -59,13 +59,14 @@ package struct CallbackCount: Sendable, Hashable {
 }
 
 /// The result of recording a callback.
-package struct CallbackReceipt: Sendable, Hashable {
+public struct CallbackReceipt: Sendable, Hashable {
     /// False for a repetition of one that is kept already.
-    package let isNew: Bool
+    public let isNew: Bool
     /// True if an owner that is alive was told.
-    package let isHeard: Bool
+    public let isHeard: Bool
 
-    package init(isNew: Bool, isHeard: Bool) {
+    /// The result of keeping a callback, or of having it already.
+    public init(isNew: Bool, isHeard: Bool) {
         self.isNew = isNew
         self.isHeard = isHeard
     }

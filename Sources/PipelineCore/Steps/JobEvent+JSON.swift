@@ -1,8 +1,8 @@
-package import JSONPath
+public import JSONPath
 
 extension JobEvent {
-    /// One line of JSON Lines.
-    package var json: JSON {
+    /// The event as one JSON value: a line of `--json`, and the form in which a journal may keep it.
+    public var json: JSON {
         var object = JSONObject()
         if let sequence { object["seq"] = .number(JSONNumber(sequence)) }
         object["time"] = .string(time.description)
@@ -19,7 +19,7 @@ extension JobEvent {
     }
 
     /// Reads what ``json`` wrote; nil for anything else.
-    package init?(json: JSON) {
+    public init?(json: JSON) {
         guard let kind = json["type"]?.string.flatMap(Kind.init(rawValue:)), let job = json["job"]?.string,
             let time = json["time"]?.string.flatMap({ try? Timestamp.parse($0) }),
             let pipeline = json["pipeline"]?.string, let data = json["data"]?.object

@@ -1,7 +1,7 @@
 package import JSONPath
 
 /// Something that happened to a job, as observers and `--json` see it.
-package struct JobEvent: Sendable, Hashable {
+public struct JobEvent: Sendable, Hashable {
     /// The types of event; the raw value is the `type` of the line.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case jobStarted = "job.started", jobResumed = "job.resumed", jobSuspended = "job.suspended"
@@ -18,7 +18,7 @@ package struct JobEvent: Sendable, Hashable {
     }
 
     /// The place in the job's journaled events, from 1 without gaps; nil for progress and estimates.
-    package var sequence: Int?
+    public var sequence: Int?
     package var time: Timestamp
     package var kind: Kind
     package var job: JobID

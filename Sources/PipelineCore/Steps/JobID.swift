@@ -6,7 +6,7 @@ public struct JobID: Sendable, Hashable, Comparable, Codable, CustomStringConver
     public let text: String
 
     /// An id that was written before; nothing is checked, so that a prefix or a damaged row is still shown as it is.
-    package init(_ text: String) { self.text = text }
+    public init(_ text: String) { self.text = text }
 
     /// A new id for a job that starts at `time`; the bits come from the caller's source of randomness.
     package init(at time: Timestamp, random: (high: UInt16, low: UInt64)) {

@@ -2,5 +2,6 @@
 public struct OwnerID: Sendable, Hashable {
     /// The text of it, which no other run of a program has.
     public let text: String
-    package init(_ text: String) { self.text = text }
+    /// The name of a process, made by its program, for example from the host, the process number and a random number.
+    public init(_ text: String) { self.text = text }
 }

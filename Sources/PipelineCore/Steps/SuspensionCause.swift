@@ -1,5 +1,5 @@
 /// The reason why an unfinished job has no owner.
-package enum SuspensionCause: String, Sendable, Hashable, CaseIterable {
+public enum SuspensionCause: String, Sendable, Hashable, CaseIterable {
     /// SIGINT or SIGTERM reached its owner.
     case interrupted
     /// A person paused it.

@@ -41,7 +41,7 @@ extension MemoryJournal.Image {
         guard mayBegin(job.record) else { throw .stale }
         var row = Row(snapshot: job, events: [], owner: owner, epoch: 1)
         row.snapshot.sequence = 0
-        for event in events { try row.apply(.event(event)) }
+        try row.commit(events.map(JournalChange.event))
         rows[job.record.id] = row
         keep(ItemOutcome(.running), of: job.record, isFirst: true)
     }
@@ -51,17 +51,9 @@ extension MemoryJournal.Image {
         guard isValid(lease), var row = rows.removeValue(forKey: lease.job) else { throw .stale }
         // The row is taken out while it changes: a copy of all its events for each commit would cost simulations most
         // of their time.
-        let (snapshot, events) = (row.snapshot, row.events.count)
-        do throws(JournalFailure) {
-            for change in changes { try row.apply(change) }
-            rows[lease.job] = row
-            keepHistory(changes, of: row.snapshot.record)
-        } catch {
-            row.snapshot = snapshot
-            row.events.removeLast(row.events.count - events)
-            rows[lease.job] = row
-            throw error
-        }
+        defer { rows[lease.job] = row }
+        try row.commit(changes)
+        keepHistory(changes, of: row.snapshot.record)
     }
 
     private mutating func keepHistory(_ changes: [JournalChange], of job: JobRecord) {
@@ -85,34 +77,16 @@ extension MemoryJournal.Image {
     }
 
     func requested(from owner: OwnerID) -> [JobID] {
-        rows.values.filter { $0.owner == owner && ($0.snapshot.request != nil || $0.snapshot.hasPushes) }.map(
-            \.snapshot.record.id
+        rows.values.filter { $0.owner == owner && $0.snapshot.hasRequests }.map(
+            \.snapshot.id
         ).sorted()
     }
 }
 
 extension MemoryJournal.Image.Row {
-    mutating func apply(_ change: JournalChange) throws(JournalFailure) {
-        switch change {
-        case .step(let key, let step):
-            let isNext = snapshot.steps[key].map { step.version == $0.version + 1 } ?? (step.version <= 1)
-            guard isNext else { throw .conflict(key) }
-        case .event(let event):
-            guard let sequence = event.sequence else {
-                throw .other("an event without a sequence number is not journaled")
-            }
-            guard sequence == snapshot.sequence + 1 else {
-                throw .other("event \(sequence) is not the next one of its job")
-            }
-            events.append(event)
-        case .notification(let record):
-            if snapshot.notifications[record.id]?.state == .sent {
-                throw .other("notification \(record.id) was sent already")
-            }
-        case .released(.crashed): throw .other("no owner lives to say that it crashed")
-        default: break
-        }
-        if change.endsOwnership { owner = nil }
-        snapshot.apply(change)
+    mutating func commit(_ changes: [JournalChange]) throws(JournalFailure) {
+        try snapshot.commit(changes)
+        for case .event(let event) in changes { events.append(event) }
+        if changes.contains(where: \.endsOwnership) { owner = nil }
     }
 }

@@ -143,7 +143,7 @@ extension MemoryJournal {
     package func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
         let listeners = try change { (state) throws(JournalFailure) -> [AsyncStream<JobID>.Continuation]? in
             guard let row = state.image.rows[job] else { throw .noSuchJob(job) }
-            state.image.rows[job]?.snapshot.request = request
+            state.image.rows[job]?.snapshot.post(request)
             return state.livingOwner(of: row).map { state.listeners[$0] ?? [] }
         }
         for listener in listeners ?? [] { listener.yield(job) }
@@ -156,11 +156,7 @@ extension MemoryJournal {
             (state) throws(JournalFailure) -> (Bool, [AsyncStream<JobID>.Continuation]?) in
             guard let row = state.image.rows[job] else { throw .noSuchJob(job) }
             let isNew = state.image.rows[job]?.pushIDs[step, default: []].insert(push.id).inserted == true
-            if isNew {
-                var count = row.snapshot.pushes[step] ?? CallbackCount()
-                count.add(push)
-                state.image.rows[job]?.snapshot.pushes[step] = count
-            }
+            if isNew { state.image.rows[job]?.snapshot.post(push, to: step) }
             return (isNew, state.livingOwner(of: row).map { state.listeners[$0] ?? [] })
         }
         for listener in listeners ?? [] { listener.yield(job) }
@@ -226,14 +222,5 @@ extension MemoryJournal.State {
     func livingOwner(of row: MemoryJournal.Image.Row) -> OwnerID? {
         guard let owner = row.owner, present.contains(owner), !expired.contains(owner) else { return nil }
         return owner
-    }
-}
-
-extension JobQuery {
-    fileprivate func selects(_ job: JobSnapshot) -> Bool {
-        if let prefix, !job.record.id.text.hasPrefix(prefix) { return false }
-        if let key, job.record.key != key { return false }
-        if let pipeline, job.record.pipeline != pipeline { return false }
-        return !isUnfinished || job.ended == nil
     }
 }

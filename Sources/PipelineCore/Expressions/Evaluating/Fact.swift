@@ -41,7 +41,8 @@ extension Fact {
         for byte in parts.text.utf8 { hasher.combine(byte) }
     }
 
-    private var parts: (kind: String, text: String) {
+    /// The kind, for a digest its algorithm, and what it is about.
+    var parts: (kind: String, text: String) {
         switch self {
         case .size(let path): ("size", path)
         case .digest(let path, let algorithm): (algorithm.rawValue, path)
