@@ -1,5 +1,5 @@
 /// The state of a job as a whole: computed from its steps and its owner, never stored beside them.
-package enum JobPhase: String, Sendable, Hashable, CaseIterable {
+public enum JobPhase: String, Sendable, Hashable, CaseIterable {
     case running, suspended, waiting, unknown, succeeded, failed, cancelled
 
     /// True if nothing goes on without a person's `retry`.

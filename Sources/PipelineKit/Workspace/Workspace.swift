@@ -116,17 +116,12 @@ package final class Workspace: Sendable {
     ) throws(JournalFailure) -> Engine {
         let key = try hashKey(of: journal)
         let exporter = traceExporter(journal)
-        var ports = EnginePorts(
-            journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
-            files: DiskFiles(digests: digests, inputs: inputs),
-            crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
-            exchanges: exchanges, owner: journal.owner, keyedHash: { key.hash($0) }, gate: gate(journal: journal),
-            history: journal,
-            observe: { event in
-                observe(event)
-                journal.show(event)
-                exporter?.take(event)
-            })
+        var ports = ports(journal, owner: journal.owner, key: key, secrets: secrets) { event in
+            observe(event)
+            journal.show(event)
+            exporter?.take(event)
+        }
+        (ports.gate, ports.history) = (gate(journal: journal), journal)
         if let watchExchange { ports.exchanges = WatchedExchangeLog(log: exchanges, watch: watchExchange) }
         ports.services = JournaledServices(journal: journal, clock: ports.clock)
         if let probe = AssertionProbe(settings.environment["PIPELINE_ASSERT_AT"]) { ports.breaksLaw = probe.breaks }
@@ -135,6 +130,31 @@ package final class Workspace: Sendable {
         ports.sinks = sinks(showLine: showLine)
         if let addresses = try callbackAddresses() { ports.callbackURL = addresses.url }
         return Engine(ports: ports)
+    }
+
+    /// An engine over a journal that a program brings, which keeps jobs alone: nothing holds resumes back, every service takes
+    /// requests, and no durations are remembered. Keys, exchanges and fetched inputs are in the state folder.
+    func engine(
+        over journal: any PipelineCore.Journal, owner: OwnerID, secrets: any SecretSource,
+        observe: @escaping @Sendable (JobEvent) -> Void
+    ) throws(JournalFailure) -> Engine {
+        try MachineFolder(settings.stateFolder).prepare()
+        let key = try HashKey(folder: settings.stateFolder)
+        var ports = ports(journal, owner: owner, key: key, secrets: secrets, observe: observe)
+        ports.seal = key
+        ports.sinks = sinks { _ in false }
+        return Engine(ports: ports)
+    }
+
+    private func ports(
+        _ journal: any PipelineCore.Journal, owner: OwnerID, key: HashKey, secrets: any SecretSource,
+        observe: @escaping @Sendable (JobEvent) -> Void
+    ) -> EnginePorts {
+        EnginePorts(
+            journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
+            files: DiskFiles(digests: digests, inputs: inputs),
+            crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
+            exchanges: exchanges, owner: owner, keyedHash: { key.hash($0) }, observe: observe)
     }
 
     /// Gives what is still on its way a moment: the last spans of a trace, two seconds at most. The process may end then.
