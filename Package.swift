@@ -201,6 +201,12 @@ let package = Package(
         .executableTarget(
             name: "example-pipeline-daemon", dependencies: ["ExampleStages", "PipelineDaemon"], packageAccess: false,
             swiftSettings: settings),
+        // A journal of one's own, and a program that tries it and runs jobs over it.
+        .target(
+            name: "ExampleJournal", dependencies: ["PipelineKit"], packageAccess: false, swiftSettings: settings),
+        .executableTarget(
+            name: "example-journal", dependencies: ["ExampleJournal", "JournalConformance", "PipelineKit"],
+            packageAccess: false, swiftSettings: settings),
 
         // A program with the network stack alone.
         .executableTarget(
@@ -257,7 +263,7 @@ let package = Package(
             dependencies: [
                 "PipelineCommands", "PipelineKit", "PipelineEngine", "PipelineCore", "PipelineTestKit", "JSONPath",
                 "SelfieStudio", "pipeline", "pipeline-daemon", "example-pipeline", "example-pipeline-daemon",
-                "example-network",
+                "example-journal", "example-network",
             ],
             swiftSettings: settings),
         .testTarget(

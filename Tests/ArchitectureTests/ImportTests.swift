@@ -69,6 +69,8 @@ import Testing
         ("ExampleStages", ["PipelineKit"]),
         ("example-pipeline", ["ExampleStages", "PipelineCommands"]),
         ("example-pipeline-daemon", ["ExampleStages", "PipelineDaemon"]),
+        ("ExampleJournal", ["PipelineKit"]),
+        ("example-journal", ["ExampleJournal", "JournalConformance", "PipelineKit"]),
         ("example-network", ["PipelineHTTP"]),
         ("SelfieStudio", ["CZlib"]),
     ]
