@@ -75,11 +75,14 @@ public struct JobRunner: Sendable {
                 record, plan: draft.plan, mode: .attached, secretInputs: draft.secretInputs))
     }
 
-    /// Goes on with a job that nobody owns, such as one whose process was killed, and stays with it as ``run`` does. A job
-    /// that has ended is left as it is.
+    /// Goes on with a job that nobody owns, such as one whose process was killed, and stays with it as
+    /// ``run(_:inputs:key:output:overwrites:)`` does. A job that has ended is left as it is.
     ///
-    /// - Parameter secretInputs: the values of the document's secret inputs, which no journal keeps.
-    /// - Throws: `JournalFailure.owned` while another process has it; else as ``run``.
+    /// - Parameters:
+    ///   - job: the job, as `Journal.jobs` lists it.
+    ///   - secretInputs: the values of the document's secret inputs by name, which no journal keeps.
+    /// - Throws: `JournalFailure.owned` while a process has it, also this one; `JournalFailure.noSuchJob`; a `StepFailure` when
+    ///   a kind that its document names is not there; any other `JournalFailure` when the journal failed.
     public func resume(_ job: JobID, secretInputs: JSONObject = [:]) async throws -> JobResult {
         guard let snapshot = try await journal.snapshot(of: job) else { throw JournalFailure.noSuchJob(job) }
         if snapshot.ended != nil { return JobResult(snapshot) }
