@@ -128,11 +128,11 @@ extension ByteJournal {
     }
 
     public func post(
-        _ push: Callback, to step: StepKey, of job: JobID
+        _ callback: Callback, to step: StepKey, of job: JobID
     ) async throws(JournalFailure) -> CallbackReceipt {
         try wake(job) { (row) throws(JournalFailure) in
-            guard row.callbacks.insert("\(step) \(push.id)").inserted else { return false }
-            try row.change { $0.post(push, to: step) }
+            guard row.callbacks.insert("\(step) \(callback.id)").inserted else { return false }
+            try row.change { $0.post(callback, to: step) }
             return true
         }
     }

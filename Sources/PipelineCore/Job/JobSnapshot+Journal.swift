@@ -38,8 +38,8 @@ extension JobSnapshot {
                 throw .other("notification \(record.id) was sent already")
             }
         case .released(.crashed): throw .other("no owner lives to say that it crashed")
-        case .submit, .fact, .file, .resume, .sample, .taken, .requested, .released, .ended, .pushesTaken,
-            .callbackJudged, .pushesVoided, .reopened, .measured, .item:
+        case .submit, .fact, .file, .resume, .sample, .taken, .requested, .released, .ended, .callbacksTaken,
+            .callbackJudged, .callbacksVoided, .reopened, .measured, .item:
             break
         }
     }
@@ -49,5 +49,7 @@ extension JobSnapshot {
 
     /// Counts a callback for a step. A journal knows those that it has had by their ids (``Callback/id``), and gives each to
     /// the job once.
-    public mutating func post(_ push: Callback, to step: StepKey) { pushes[step, default: CallbackCount()].add(push) }
+    public mutating func post(_ callback: Callback, to step: StepKey) {
+        pushes[step, default: CallbackCount()].add(callback)
+    }
 }

@@ -80,12 +80,12 @@ public enum JournalChange: Sendable {
     case released(SuspensionCause?)
     /// The job has ended, and has no owner any more.
     case ended(Timestamp)
-    /// The step was woken for all pushes that are there by now: what follows asks the service after them.
-    case pushesTaken(StepKey)
+    /// The step was woken for all callbacks that are there by now: what follows asks the service after them.
+    case callbacksTaken(StepKey)
     /// A callback that came early was judged by the document's `match`, and is one for the step or is not.
     case callbackJudged(StepKey, id: String, isMatch: Bool)
-    /// The step begins again: earlier pushes were for what it was.
-    case pushesVoided(StepKey)
+    /// The step begins again: earlier callbacks were for what it was.
+    case callbacksVoided(StepKey)
     /// A person wants an ended job to go on.
     case reopened
     /// The whole new row of a notification; one that was sent stays as it is.
@@ -101,8 +101,9 @@ extension JournalChange {
     public var endsOwnership: Bool {
         switch self {
         case .released, .ended: true
-        case .step, .submit, .fact, .event, .file, .resume, .sample, .taken, .requested, .pushesTaken, .callbackJudged,
-            .pushesVoided,
+        case .step, .submit, .fact, .event, .file, .resume, .sample, .taken, .requested, .callbacksTaken,
+            .callbackJudged,
+            .callbacksVoided,
             .reopened, .notification, .measured, .item:
             false
         }
@@ -153,12 +154,12 @@ extension JobSnapshot {
         case .requested(let request): self.request = request
         case .released(let cause): release = Release(cause: cause)
         case .ended(let time): ended = time
-        case .pushesTaken(let key):
+        case .callbacksTaken(let key):
             guard let count = pushes[key] else { break }
             pushes[key] = CallbackCount(taken: count.all, captures: count.captures)
             pushes[key]?.early = count.early
         case .callbackJudged(let key, let id, let isMatch): pushes[key]?.judge(id, isMatch: isMatch)
-        case .pushesVoided(let key): pushes[key] = nil
+        case .callbacksVoided(let key): pushes[key] = nil
         case .notification(let record): notifications[record.id] = record
         case .resume, .sample, .measured, .item: break
         case .reopened:

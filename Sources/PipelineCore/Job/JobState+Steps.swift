@@ -99,7 +99,7 @@ extension JobState {
         if reason.kind == .poll { marks.steps[key]?.polls += 1 }
         let isCalled = snapshot.hasCallback(key)
         try table.change(key, .woken) { $0.resumes += counts }
-        if isCalled { table.record(.pushesTaken(key)) }
+        if isCalled { table.record(.callbacksTaken(key)) }
         if let failure = Renewal.failure(of: key, in: table) { return try fail(key, failure) }
         // The last owner may have died between beginning a repeated stage and making its items.
         if table.plan.stage(key.stage)?.forEach != nil, key.item == nil {

@@ -75,7 +75,7 @@ struct Restart {
     ) throws(IllegalTransition) {
         try table.change(key, .restarted, warnings: warnings) { step in step = step.restarted() }
         Self.renewSubmit(of: key, in: &table)
-        if table.snapshot.pushes[key] != nil { table.record(.pushesVoided(key)) }
+        if table.snapshot.pushes[key] != nil { table.record(.callbacksVoided(key)) }
     }
 
     /// A step that failed or was cancelled and is to be tried afresh: its deadline counts again, and a submit that was

@@ -46,7 +46,7 @@ public protocol Journal: Sendable {
     /// changes nothing.
     ///
     /// - Throws: ``JournalFailure/noSuchJob(_:)``.
-    func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
+    func post(_ callback: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
     /// Returns the jobs of this owner that were asked for something, as it comes; first those that were asked before. Each
     /// call gives a stream of its own, which ends when the journal is closed.
     func requests(for owner: OwnerID) -> AsyncStream<JobID>

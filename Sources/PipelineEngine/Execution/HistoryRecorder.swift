@@ -16,8 +16,8 @@ struct HistoryRecorder: Sendable {
             case .step(let key, _): noteRunning(key, state, in: history)
             case .sample(let sample): history.add(sample)
             case .released, .ended: history.forgetRunning(job, in: pipeline)
-            case .submit, .fact, .event, .file, .resume, .taken, .requested, .pushesTaken,
-                .callbackJudged, .pushesVoided, .reopened,
+            case .submit, .fact, .event, .file, .resume, .taken, .requested, .callbacksTaken,
+                .callbackJudged, .callbacksVoided, .reopened,
                 .notification, .measured, .item:
                 break
             }

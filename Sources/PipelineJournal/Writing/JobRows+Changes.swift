@@ -26,9 +26,9 @@ extension JobRows {
                 ["cause": cause?.column, "later_cause": cause?.laterColumn, "job": job])
         case .ended(let time):
             try run("UPDATE jobs SET ended = :ended, owner = NULL WHERE number = :job", ["ended": time, "job": job])
-        case .pushesTaken(let key): try callbacks.take(key, job)
+        case .callbacksTaken(let key): try callbacks.take(key, job)
         case .callbackJudged(let key, let id, let isMatch): try callbacks.judge(key, id, isMatch: isMatch, job)
-        case .pushesVoided(let key): try callbacks.void(key, job)
+        case .callbacksVoided(let key): try callbacks.void(key, job)
         case .resume(let record): try keep(record, job)
         case .sample(let sample): try keep(sample)
         case .notification(let record): try keep(record, job)

@@ -1,8 +1,8 @@
 public import JSONPath
 
 extension JobSnapshot {
-    /// The job in the form in which a journal may keep it, whole but for what is kept of batches. It holds what the job
-    /// does, no secrets among it; later versions of the program read it too.
+    /// The job in the form in which a journal may keep it, whole but for what is kept of batches; later versions of the
+    /// program read it too. No secret can be read in it: secret inputs are left out, and secrets in captured values sealed.
     public var json: JSON {
         [
             "record": record.json, "mode": .string(mode.rawValue), "sequence": JSON(sequence), "ended": JSON(ended),

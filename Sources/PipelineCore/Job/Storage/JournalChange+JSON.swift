@@ -15,10 +15,10 @@ extension JournalChange {
         case .requested(let request): ["requested": JSON(request?.rawValue)]
         case .released(let cause): ["released": JSON(cause?.rawValue)]
         case .ended(let time): ["ended": JSON(time)]
-        case .pushesTaken(let key): ["callbacksTaken": JSON(key)]
+        case .callbacksTaken(let key): ["callbacksTaken": JSON(key)]
         case .callbackJudged(let key, let id, let isMatch):
             ["callbackJudged": JSON(key), "id": .string(id), "isMatch": .bool(isMatch)]
-        case .pushesVoided(let key): ["callbacksVoided": JSON(key)]
+        case .callbacksVoided(let key): ["callbacksVoided": JSON(key)]
         case .reopened: ["reopened": true]
         case .notification(let record): ["notification": record.json]
         case .resume, .sample, .measured, .item: nil
@@ -52,10 +52,10 @@ extension JournalChange {
         switch name {
         case "step": json["row"].flatMap(StepRecord.init(json:)).map { .step(key, $0) }
         case "submit": json["row"].flatMap(SubmitRecord.init(json:)).map { .submit(key, $0) }
-        case "callbacksTaken": .pushesTaken(key)
+        case "callbacksTaken": .callbacksTaken(key)
         case "callbackJudged":
             .callbackJudged(key, id: json["id"].text, isMatch: json["isMatch"]?.bool ?? false)
-        case "callbacksVoided": .pushesVoided(key)
+        case "callbacksVoided": .callbacksVoided(key)
         default: nil
         }
     }
