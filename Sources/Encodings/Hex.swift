@@ -1,12 +1,12 @@
 /// Hexadecimal digits, as ASCII.
-package enum Hex {
+@usableFromInline package enum Hex {
     /// Both digits of a byte.
     package static func digits(of byte: UInt8, upper: Bool = false) -> [UInt8] {
         [digit(byte >> 4, upper: upper), digit(byte & 15, upper: upper)]
     }
 
     /// The digit of a number below 16.
-    package static func digit(_ value: UInt8, upper: Bool = false) -> UInt8 {
+    @inlinable package static func digit(_ value: UInt8, upper: Bool = false) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: upper ? "A" : "a") + value - 10
     }
 
@@ -39,7 +39,7 @@ package enum Hex {
 
 extension Sequence<UInt8> {
     /// Two lower-case digits for each byte.
-    package var hex: String {
+    @inlinable package var hex: String {
         var digits: [UInt8] = []
         digits.reserveCapacity(underestimatedCount * 2)
         for byte in self {

@@ -23,7 +23,7 @@ struct RequestRendering {
         var description = RequestDescription(method: definition.method, url: url)
         description.query = try table(definition.query, reach).pairs(in: scope)
         try addHeaders(to: &description, reach)
-        if isAtHome, service?.isTraced == true { description.headers[.traceparent] = trace }
+        if isAtHome, let trace { description.headers[.traceparent] = trace }
         let type = try addBody(to: &description)
         var decorators: [any RequestDecorator] = []
         let context = DecorationScope(scope: scope, method: definition.method, part: part)

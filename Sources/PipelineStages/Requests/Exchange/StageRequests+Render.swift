@@ -12,12 +12,13 @@ extension StageRequests {
         _ definition: RequestDefinition, in context: StageContext<Checkpoint>, role: String? = nil,
         part: BodySegment? = nil, adjust: (inout Scope) -> Void = { _ in }
     ) async throws(StageFailure) -> RenderedRequest {
+        let isTraced = service?.isTraced == true
+        let trace = isTraced ? TraceIdentity(context.facts.job).parent(context.facts.step) : nil
         var rendered = try await context.evaluate(with: adjust) { scope throws(EvaluationFailure) in
             var scope = scope
             scope.partDigest = part?.digester
             return try RequestRendering(
-                definition: definition, requests: self, scope: scope, part: part,
-                trace: TraceIdentity(context.facts.job).parent(context.facts.step)
+                definition: definition, requests: self, scope: scope, part: part, trace: trace
             ).rendered(role: role)
         }
         rendered.role = role
