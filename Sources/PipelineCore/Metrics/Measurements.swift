@@ -24,6 +24,11 @@ public struct Measurements: Sendable, Hashable {
             self.count = count
             self.sum = sum
         }
+
+        fileprivate mutating func add(_ other: Sum) {
+            count += other.count
+            sum += other.sum
+        }
     }
 
     package private(set) var sums: [Series: Sum] = [:]
@@ -54,7 +59,6 @@ public struct Measurements: Sendable, Hashable {
 
     /// Adds to one number.
     package mutating func add(_ sum: Sum, to series: Series) {
-        sums[series, default: Sum(count: 0, sum: 0)].count += sum.count
-        sums[series, default: Sum(count: 0, sum: 0)].sum += sum.sum
+        sums[series, default: Sum(count: 0, sum: 0)].add(sum)
     }
 }

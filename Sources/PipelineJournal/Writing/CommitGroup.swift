@@ -8,8 +8,8 @@ struct CommitGroup {
     let renewals: [OwnerID]
     let leases: Owners
     let metricNames: KnownMetricNames
-    /// The measurements of the writer of itself, with this transaction.
-    let measured: Measurements
+    /// The measurements of the writer of itself, and then those of the calls that were kept: written once for all.
+    private(set) var measured: Measurements
     /// The closures that tell the callers whose rows were kept.
     private(set) var kept: [@Sendable () -> Void] = []
     private(set) var refused: [(QueuedWrite<SQLiteConnection>, JournalFailure)] = []
@@ -37,7 +37,7 @@ struct CommitGroup {
             if isCommitted {
                 // Whoever comes next finds another journal, or none: a submit that only this one knows would be sent twice.
                 if connection.hasMoved { throw .moved(file: connection.path) }
-                try rows.add(measured)
+                try rows.insert(measured)
                 try rows.run("COMMIT")
             } else {
                 connection.rollBack()
@@ -60,8 +60,12 @@ struct CommitGroup {
     {
         let isAlone = calls.count == 1 && renewals.isEmpty
         if !isAlone { try rows.run("SAVEPOINT call") }
+        // What one that is refused has measured is not counted either.
+        var rows = rows
+        rows.gathered = GatheredMeasurements()
         do throws(JournalFailure) {
             kept.append(try call.perform(rows))
+            measured.add(rows.gathered.all)
         } catch {
             guard error.concernsOneCall, rows.connection.isInTransaction else { throw error }
             refused.append((call, error))

@@ -32,7 +32,7 @@ extension JobRows {
         case .resume(let record): try keep(record, job)
         case .sample(let sample): try keep(sample)
         case .notification(let record): try keep(record, job)
-        case .measured(let measured): try add(measured)
+        case .measured(let measured): gathered.add(measured)
         case .item(let outcome): try itemRows.keep(outcome, of: job)
         case .reopened:
             try run(

@@ -13,9 +13,8 @@ final class KnownMetricNames: Sendable {
 }
 
 extension JobRows {
-    /// Adds what was measured to what is kept, at once or with all that the group's other calls measured.
-    func add(_ measured: Measurements) throws(JournalFailure) {
-        if let gathered { return gathered.add(measured) }
+    /// Adds what was measured, once for all calls of a transaction, to what is kept.
+    func insert(_ measured: Measurements) throws(JournalFailure) {
         for (series, sum) in measured.sums {
             try run(
                 """
@@ -66,11 +65,11 @@ extension JournalAccess {
     }
 }
 
-/// The measurements of the calls of one transaction, where it is written once for all of them.
+/// The measurements of calls of one transaction, which are written once for all of them.
 final class GatheredMeasurements: Sendable {
     private let measured = Mutex(Measurements())
 
-    var sums: [Measurements.Series: Measurements.Sum] { measured.withLock { $0.sums } }
+    var all: Measurements { measured.withLock { $0 } }
 
     func add(_ other: Measurements) { measured.withLock { $0.add(other) } }
 }

@@ -7,7 +7,8 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
     let connection: Connection
     let owners: Connection.OwnerRows
     var metricNames = KnownMetricNames()
-    var gathered: GatheredMeasurements?
+    /// What calls measure, until their transaction writes it.
+    var gathered = GatheredMeasurements()
 
     var callbacks: CallbackRows<Connection> { CallbackRows(connection: connection) }
     var itemRows: ItemRows<Connection> { ItemRows(connection: connection) }
