@@ -12,7 +12,7 @@ import Testing
         let kind = StageKind.scripted("model", work: .remoteJob(submits: false, isPushed: false)) {
             _, saved, context async throws(StageFailure) in
             let facts = context.facts
-            seen.change { $0[facts.job, default: []].append(facts.outlook) }
+            seen.change { $0[facts.job, default: []].append(facts.outlook()) }
             let polls = saved.flatMap { Int($0) } ?? 0
             if polls == 3 { return .finished([:]) }
             return .waiting("\(polls + 1)", until: .at(context.now + .seconds(10)), WaitReason(.poll))

@@ -13,7 +13,7 @@ import Testing
 
     private func wait(_ pace: PollPaceDefinition, polls: Int, elapsed: Double, isAttended: Bool) throws -> Duration {
         try PollPace(pace, in: Scope()).wait(
-            in: .init(polls: polls, elapsed: elapsed, outlook: Self.outlook, isAttended: isAttended))
+            in: .init(polls: polls, elapsed: elapsed, outlook: { Self.outlook }, isAttended: isAttended))
     }
 
     @Test("an attended job is asked after at least every ten seconds, or a fifth of what has passed")

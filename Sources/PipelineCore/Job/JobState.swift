@@ -197,7 +197,7 @@ package struct JobState: Sendable {
 
     /// Returns what the stage can do now; nil for nothing.
     private func decision(on id: String) -> StageDecision? {
-        StageDecision(
+        StageDecision.make(
             on: id, in: table, fanOut,
             isQuiet: watch.conditions.isEmpty && !commands.contains(where: \.isQuestion))
     }

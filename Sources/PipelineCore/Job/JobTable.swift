@@ -25,8 +25,10 @@ package struct JobTable: Sendable {
         index = StepIndex(plan: plan)
         expiries = StepExpiries(plan)
         for (fact, value) in snapshot.facts { view.add(fact, value) }
-        let rows = snapshot.steps.sorted { (index.order($0.key.stage), $0.key) < (index.order($1.key.stage), $1.key) }
-        for (key, step) in rows { moved(key, from: nil, to: step) }
+        let rows = snapshot.steps.map { (order: index.order($0.key.stage), key: $0.key, step: $0.value) }
+        for row in rows.sorted(by: { ($0.order, $0.key) < ($1.order, $1.key) }) {
+            moved(row.key, from: nil, to: row.step)
+        }
         index.settleArrivals(in: snapshot.steps)
     }
 

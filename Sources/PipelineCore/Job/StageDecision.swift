@@ -13,27 +13,23 @@ enum StageDecision: Sendable, Hashable {
     /// All items that will run have ended: put their captures together, or fail the stage.
     case gather
 
-    /// Makes the decision of what the stage can do now; nil for nothing.
+    /// Makes the decision of what the stage can do now; nil for nothing. An initializer would take a copy of the table.
     ///
     /// - Parameter isQuiet: whether nothing is being found out and no step waits for a good time: after a failure the
     ///   stages of `finally` begin only then.
-    init?(
+    static func make(
         on id: String, in table: JobTable, _ fanOut: FanOut, isQuiet: @autoclosure () -> Bool
-    ) {
+    ) -> StageDecision? {
         guard let entry = table.index.entries[id] else { return nil }
         let isWanted =
-            entry.stage.isFinal ? Self.isTurn(of: entry, in: table, fanOut, isQuiet()) : table.index.isWanted
+            entry.stage.isFinal ? isTurn(of: entry, in: table, fanOut, isQuiet()) : table.index.isWanted
         let mayBegin = table.index.mayBegin
-        let decision: StageDecision? =
-            switch entry.own {
-            case .pending:
-                isWanted && mayBegin && entry.openNeeds == 0 ? Self.beginning(entry, in: table) : nil
-            case .running where entry.isRepeated && !fanOut.isExpanding(id):
-                Self.next(entry, in: table, fanOut, isWanted: isWanted, mayBegin: mayBegin)
-            case .running, .waiting, .unknown, .succeeded, .failed, .cancelled, .skipped: nil
-            }
-        guard let decision else { return nil }
-        self = decision
+        return switch entry.own {
+        case .pending: isWanted && mayBegin && entry.openNeeds == 0 ? beginning(entry, in: table) : nil
+        case .running where entry.isRepeated && !fanOut.isExpanding(id):
+            next(entry, in: table, fanOut, isWanted: isWanted, mayBegin: mayBegin)
+        case .running, .waiting, .unknown, .succeeded, .failed, .cancelled, .skipped: nil
+        }
     }
 
     /// The stages of `finally` run one after the other, once the others are at rest.
@@ -47,7 +43,7 @@ enum StageDecision: Sendable, Hashable {
         return isQuiet()
             && !table.index.changed.contains { id in
                 table.index.entries[id]?.stage.isFinal == false
-                    && StageDecision(on: id, in: table, fanOut, isQuiet: true) != nil
+                    && make(on: id, in: table, fanOut, isQuiet: true) != nil
             }
     }
 

@@ -216,7 +216,9 @@ struct StepIndex: Sendable {
         looks += due.count
         // They stay due until they are woken.
         for key in due where !called.contains(key) { wakes.set(key, to: now) }
-        return due.sorted { (order($0.stage), $0) < (order($1.stage), $1) }
+        if due.count < 2 { return Array(due) }
+        let places = due.map { (order: order($0.stage), key: $0) }
+        return places.sorted { ($0.order, $0.key) < ($1.order, $1.key) }.map(\.key)
     }
 
     /// Returns when the next wait ends by itself.
@@ -237,7 +239,9 @@ struct StepIndex: Sendable {
     func order(_ stage: String) -> Int { entries[stage]?.order ?? 0 }
 
     /// The stages to look at, in the order of the plan.
-    var stagesToDecide: [String] { changed.sorted { order($0) < order($1) } }
+    var stagesToDecide: [String] {
+        changed.map { (order: order($0), id: $0) }.sorted { $0.order < $1.order }.map(\.id)
+    }
 
     /// Takes the next item of a repeated stage that may begin.
     mutating func popReady(of stage: String) -> Int? { entries[stage]?.ready.popFirst() }

@@ -102,8 +102,8 @@ public struct StageFacts: Sendable {
     /// True if existing files may be replaced.
     public let overwrites: Bool
     package let retry: RetryPolicy
-    /// The knowledge of the stage's duration.
-    package let outlook: StageOutlook
+    /// Makes what is known of the stage's duration; called where a wait is chosen by it.
+    package let outlook: @Sendable () -> StageOutlook
     /// True if a person waits for the job.
     public let isAttended: Bool
     /// The place where a mistake in the document can be pointed to: `FILE:LINE:COLUMN` of the stage.
@@ -116,7 +116,8 @@ public struct StageFacts: Sendable {
     package init(
         job: JobID, jobKey: String, pipeline: String, step: StepKey, attempt: Int, started: Timestamp,
         deadline: Timestamp?,
-        folders: JobFolders, overwrites: Bool, retry: RetryPolicy, outlook: StageOutlook = .unknown,
+        folders: JobFolders, overwrites: Bool, retry: RetryPolicy,
+        outlook: @escaping @Sendable () -> StageOutlook = { .unknown },
         isAttended: Bool = false, place: String, namesRead: Set<String?> = [], keepsResponse: Bool = false
     ) {
         self.job = job

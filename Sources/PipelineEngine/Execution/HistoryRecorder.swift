@@ -8,12 +8,14 @@ struct HistoryRecorder: Sendable {
     let job: JobID
     let pipeline: String
 
-    /// Notes changes that are about to be committed.
-    func note(_ changes: [JournalChange], of state: JobState) {
+    /// Notes changes that are about to be committed. `state` is asked for only where a remote job is concerned: each time
+    /// it is copied.
+    func note(_ changes: [JournalChange], in plan: Plan, of state: @autoclosure () -> JobState) {
         guard let history = cache else { return }
         for change in changes {
             switch change {
-            case .step(let key, _): noteRunning(key, state, in: history)
+            case .step(let key, _):
+                if case .remoteJob = plan.stage(key.stage)?.stage.work { noteRunning(key, state(), in: history) }
             case .sample(let sample): history.add(sample)
             case .released, .ended: history.forgetRunning(job, in: pipeline)
             case .submit, .fact, .event, .file, .resume, .taken, .requested, .callbacksTaken,
@@ -32,12 +34,14 @@ struct HistoryRecorder: Sendable {
         }
     }
 
-    /// Returns what is known of the step's duration: of a remote job also by how long others have run by now.
-    func outlook(of key: StepKey, _ stage: PlannedStage, in state: JobState) -> StageOutlook {
+    /// Returns what is known of the step's duration, as a closure that makes it: of a remote job also by how long others
+    /// have run by then.
+    func outlook(of key: StepKey, _ stage: PlannedStage, in state: JobState) -> @Sendable () -> StageOutlook {
         guard case .remoteJob = stage.stage.work, let history = cache else {
             return state.marks.outlook(of: key, stage, in: state.table)
         }
-        let latest = history.samples(of: pipeline, stage: key.stage, besides: job)
-        return state.marks.outlook(of: key, stage, in: state.table, latest: latest)
+        return state.marks.outlook(of: key, stage, in: state.table) { [pipeline, job] in
+            history.samples(of: pipeline, stage: key.stage, besides: job)
+        }
     }
 }

@@ -22,8 +22,9 @@ extension JobExecutor {
 
     /// The engine's side of a call of the step's stage.
     func host(for key: StepKey, _ stage: PlannedStage, _ step: StepRecord) -> StepHost {
-        let facts = StageFacts(
-            of: key, stage, step, in: state, now: ports.clock.now, overwrites: options.overwrites,
+        let state = state
+        let facts = state.facts(
+            of: key, stage, step, now: ports.clock.now, overwrites: options.overwrites,
             outlook: history.outlook(of: key, stage, in: state))
         return StepHost(
             facts: facts, begin: state.table.moment, channel: channel(for: key), lease: writer.lease,
@@ -36,8 +37,8 @@ extension JobExecutor {
     private func channel(for key: StepKey) -> StepChannel {
         StepChannel(
             scope: { await self.scope(for: key) },
-            submit: { await self.state.snapshot.submits[key] },
-            callbacks: { await self.state.snapshot.pushes[key] ?? CallbackCount() },
+            submit: { await self.snapshot.submits[key] },
+            callbacks: { await self.snapshot.pushes[key] ?? CallbackCount() },
             fingerprint: { await self.state.table.fingerprint(ofFileAt: $0) },
             save: { (report) async throws(JournalFailure) in try await self.save(report, of: key) },
             renewSecrets: { await self.renewSecrets(since: $0) },

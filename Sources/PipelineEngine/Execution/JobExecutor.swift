@@ -56,7 +56,7 @@ actor JobExecutor {
         writer = JobWriter(state, lease: lease, journal: ports.journal, publisher: publisher, notes: notes)
     }
 
-    var snapshot: JobSnapshot { state.snapshot }
+    var snapshot: JobSnapshot { state.table.snapshot }
     /// The memory that stays of the job while it is parked.
     var parked: ParkedJob {
         let limit = state.mustActBefore()
@@ -279,7 +279,7 @@ actor JobExecutor {
     ) throws(JournalFailure) {
         for key in called { publisher.defer(key) }
         for case .step(let key, let step) in changes where step.state.name == .waiting { publisher.defer(key) }
-        history.note(changes, of: state)
+        history.note(changes, in: state.table.plan, of: state)
         try writer.add(changes, mayWait: mayWait)
     }
 

@@ -175,19 +175,19 @@ final class StepHost: StageHost {
     func renewSecrets(since used: [String: String]) async -> Bool { await channel.renewSecrets(used) }
 }
 
-extension StageFacts {
-    /// Makes what a call of the step's stage may know of its job, fixed with the call.
-    init(
-        of key: StepKey, _ stage: PlannedStage, _ step: StepRecord, in state: JobState, now: Timestamp,
-        overwrites: Bool, outlook: StageOutlook
-    ) {
-        let record = state.snapshot.record
-        self.init(
+extension JobState {
+    /// What a call of the step's stage may know of its job, fixed with the call.
+    func facts(
+        of key: StepKey, _ stage: PlannedStage, _ step: StepRecord, now: Timestamp, overwrites: Bool,
+        outlook: @escaping @Sendable () -> StageOutlook
+    ) -> StageFacts {
+        let record = table.snapshot.record
+        return StageFacts(
             job: record.id, jobKey: record.key, pipeline: record.pipeline, step: key,
             attempt: step.state.attempt?.number ?? 1, started: step.started ?? now,
-            deadline: state.table.deadline(of: key), folders: record.folders,
-            overwrites: overwrites || record.overwrites, retry: state.table.policy(of: key, stage), outlook: outlook,
-            isAttended: state.interactivity == .attended, place: stage.place, namesRead: stage.namesRead,
+            deadline: table.deadline(of: key), folders: record.folders,
+            overwrites: overwrites || record.overwrites, retry: table.policy(of: key, stage), outlook: outlook,
+            isAttended: interactivity == .attended, place: stage.place, namesRead: stage.namesRead,
             keepsResponse: stage.readsResponse)
     }
 }

@@ -9,6 +9,8 @@ struct ProgressMeter: Sendable {
     private var start: (time: Timestamp, bytes: Int64)?
     /// Bytes per second, smoothed.
     private var rate: Double?
+    /// What was known of the duration when the service first said something of it.
+    private var outlook: StageOutlook?
     /// The progress that came too early after the last event, to be told when its time has come.
     private(set) var held: StageProgress?
     /// The least time between two events.
@@ -52,10 +54,12 @@ struct ProgressMeter: Sendable {
         Estimate.Words(secondsLeft: secondsLeft, share: share, shareSeconds: start.map { (now - $0).seconds })
     }
 
-    private func remote(_ words: Estimate.Words, _ facts: StageFacts, at now: Timestamp) -> JSONObject? {
+    private mutating func remote(_ words: Estimate.Words, _ facts: StageFacts, at now: Timestamp) -> JSONObject? {
         guard words.share != nil || words.secondsLeft != nil else { return nil }
         let elapsed = (now - facts.started).seconds
-        var data = Estimate(facts.outlook, elapsed: elapsed, words: words)?.data ?? [:]
+        let outlook = outlook ?? facts.outlook()
+        self.outlook = outlook
+        var data = Estimate(outlook, elapsed: elapsed, words: words)?.data ?? [:]
         if let share = words.share { data["share"] = .number(JSONNumber(share)) }
         return data
     }

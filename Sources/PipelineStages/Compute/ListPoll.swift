@@ -44,7 +44,7 @@ struct ListPoll {
     private func mayShare(_ checkpoint: ComputeCheckpoint) -> Bool {
         if (checkpoint.polls + 1) % Self.looksPerOwn == 0 || checkpoint.failures > 0 { return false }
         let elapsed = (context.now - context.facts.started).seconds
-        guard let estimate = Estimate(context.facts.outlook, elapsed: elapsed, words: Estimate.Words()) else {
+        guard let estimate = Estimate(context.facts.outlook(), elapsed: elapsed, words: Estimate.Words()) else {
             return true
         }
         return estimate.distribution.quantile(0.99) > elapsed

@@ -36,7 +36,8 @@ struct PollPace: Sendable {
         var polls: Int
         /// Seconds since the stage began.
         var elapsed: Double
-        var outlook = StageOutlook.unknown
+        /// Makes what is known of the duration.
+        var outlook: @Sendable () -> StageOutlook = { .unknown }
         var words = Estimate.Words()
         /// A server's Retry-After.
         var floor: Duration?
@@ -74,7 +75,7 @@ struct PollPace: Sendable {
     private func adaptive(_ situation: Situation) -> Double {
         let isPushed = situation.isPushed
         let elapsed = max(situation.elapsed, 0)
-        guard let estimate = Estimate(situation.outlook, elapsed: elapsed, words: situation.words) else {
+        guard let estimate = Estimate(situation.outlook(), elapsed: elapsed, words: situation.words) else {
             let wait = min(60, cold(situation.polls)) * (isPushed ? 4 : 1)
             return situation.isAttended && !isPushed ? min(wait, max(10, elapsed / 5)) : wait
         }

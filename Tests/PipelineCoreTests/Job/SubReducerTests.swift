@@ -53,7 +53,7 @@ import Testing
             let cells = try Samples.states.map { need -> String in
                 let table = try Self.table(
                     stages, [Self.key: Self.step(need), StepKey(stage: "b"): Self.step(own)])
-                switch StageDecision(on: "b", in: table, FanOut(), isQuiet: true) {
+                switch StageDecision.make(on: "b", in: table, FanOut(), isQuiet: true) {
                 case .begin: return "begin"
                 case .skip: return "skip"
                 case .expand, .beginItems, .gather: return "items"
@@ -103,7 +103,7 @@ import Testing
                 var table = try Self.repeated(item, setting)
                 var fanOut = FanOut()
                 let decision: String =
-                    switch StageDecision(on: "a", in: table, fanOut, isQuiet: true) {
+                    switch StageDecision.make(on: "a", in: table, fanOut, isQuiet: true) {
                     case .beginItems(let count): "begin \(count)"
                     case .gather: "gather"
                     case .expand: "expand"
@@ -139,7 +139,7 @@ import Testing
             let stage = #"{ "id": "a", "kind": "step", "forEach": "split('p,q', ',')"\#(settings) }"#
             var steps = [Self.key: Self.step(.running(AttemptState()))]
             for (item, state) in states.enumerated() { steps[StepKey(stage: "a", item: item)] = Self.step(state) }
-            return StageDecision(on: "a", in: try Self.table(stage, steps), FanOut(), isQuiet: true)
+            return StageDecision.make(on: "a", in: try Self.table(stage, steps), FanOut(), isQuiet: true)
         }
         let running = StepState.running(AttemptState())
         let two = #", "concurrency": 2"#

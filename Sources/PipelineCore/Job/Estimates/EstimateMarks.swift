@@ -69,18 +69,22 @@ package struct EstimateMarks: Sendable {
     /// For how long the step has been outside.
     func waited(_ key: StepKey, at time: Timestamp) -> Duration { steps[key].map { time - $0.since } ?? .zero }
 
-    /// Returns what is known of a step's duration before it begins.
+    /// Returns what is known of a step's duration before it begins, as a closure that makes it: that takes a look at a
+    /// hundred samples, and most steps never ask.
     ///
-    /// - Parameter latest: samples of the stage; those of the job's start when they are nil.
+    /// - Parameter latest: gives samples of the stage, when the closure is called; those of the job's start where it gives
+    ///   nil.
     package func outlook(
-        of key: StepKey, _ stage: PlannedStage, in table: JobTable, latest: [StageSample]? = nil
-    ) -> StageOutlook {
+        of key: StepKey, _ stage: PlannedStage, in table: JobTable,
+        latest: @escaping @Sendable () -> [StageSample]? = { nil }
+    ) -> @Sendable () -> StageOutlook {
         let guess = stage.estimate.flatMap { estimate in
             estimate.constant ?? (try? estimate.value(in: table.currentScope(for: key)))
         }?.seconds
-        return StageOutlook(
-            samples: latest ?? samples[key.stage] ?? [], subject: stage.subject(in: table.snapshot.documentScope()),
-            size: Self.size(before: key, stage, table), guess: guess)
+        let subject = stage.subject(in: table.snapshot.documentScope())
+        let size = Self.size(before: key, stage, table)
+        let known = samples[key.stage] ?? []
+        return { StageOutlook(samples: latest() ?? known, subject: subject, size: size, guess: guess) }
     }
 
     /// The size of what a remote job is about, as far as it can be seen: the bytes that its job has sent before.
@@ -97,7 +101,7 @@ package struct EstimateMarks: Sendable {
         guard steps[key]?.p50 == nil, isWorthTelling(key, stage), table.step(key)?.attempts ?? 0 <= 1 else { return [] }
         let now = table.moment.time
         let elapsed = max(0, (now - (table.step(key)?.started ?? now)).seconds)
-        guard let estimate = Estimate(outlook(of: key, stage, in: table), elapsed: elapsed) else { return [] }
+        guard let estimate = Estimate(outlook(of: key, stage, in: table)(), elapsed: elapsed) else { return [] }
         if elapsed < 1 {
             steps[key]?.p50 = estimate.quantile(0.5)
             steps[key]?.p90 = estimate.quantile(0.9)
