@@ -2,7 +2,7 @@ import PipelineCore
 import PipelineTestKit
 import Testing
 
-/// Several engines over one database in virtual time under seeds; `LONG_SEEDS=2000` runs more, `SEED=17` one, with its trace.
+/// Several engines over one database in virtual time under seeds; `LONG_SEEDS=20000` runs more, `SEED=17` one, with its trace.
 @Suite struct MachinesTests {
     static let scenarios = Scenario.all.filter {
         $0.mayFreeze && !$0.mayBeUnknown && !$0.mayFail && !$0.isCalledBack && $0.files.isEmpty
