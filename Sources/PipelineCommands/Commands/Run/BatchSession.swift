@@ -282,7 +282,10 @@ struct BatchSession {
         switch end {
         case .ended(.succeeded): return .succeeded
         case .ended(.cancelled):
-            console.note("batch \(key) was cancelled")
+            // With nothing left to begin, it may be a few items that a person took out.
+            console.note(
+                batch.outcome == nil
+                    ? "batch \(key) was cancelled" : "what was cancelled is begun again with: pipeline retry \(key)")
             return .failed
         case .ended:
             console.note(
