@@ -269,9 +269,9 @@ let package = Package(
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "CLibrary", "PipelineSQLite", "PipelineTestKit", "SelfieStudio", "JSONPath", "pipeline",
-                "pipeline-daemon",
-                "selfie-studio", crypto,
+                "CLibrary", "PipelineSQLite", "PipelineTestKit", "SeededNumbers", "SelfieStudio", "JSONPath",
+                "pipeline",
+                "pipeline-daemon", "selfie-studio", crypto,
             ],
             swiftSettings: settings),
         .testTarget(

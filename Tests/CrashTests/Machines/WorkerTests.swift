@@ -1,6 +1,7 @@
 import Foundation
 import JSONPath
 import PipelineTestKit
+import SeededNumbers
 import Testing
 
 /// Workers as processes, on a real server of PostgreSQL.
@@ -16,18 +17,18 @@ struct WorkerTests {
             ["API_URL": service.server.url, "PIPELINE_JOURNAL": server.address(of: database)]
         }
 
-        func run(_ arguments: String..., secrets: [String: String] = [:]) async throws -> ProgramEnd {
+        func run(_ arguments: String..., environment more: [String: String] = [:]) async throws -> ProgramEnd {
             try await workplace.program.run(
-                arguments, environment: workplace.environment(environment.merging(secrets) { $1 }),
+                arguments, environment: workplace.environment(environment.merging(more) { $1 }),
                 folder: workplace.folder)
         }
 
         func startWorker(
-            _ name: String, atOnce: Int = 8, secrets: [String: String] = [:]
+            _ name: String, atOnce: Int = 8, environment more: [String: String] = [:]
         ) async throws -> RunningProgram {
             let worker = try workplace.program.start(
                 ["worker", "--at-once", "\(atOnce)", "--state-dir", workplace.path(name)],
-                environment: workplace.environment(environment.merging(secrets) { $1 }), folder: workplace.folder,
+                environment: workplace.environment(environment.merging(more) { $1 }), folder: workplace.folder,
                 limit: .seconds(300))
             #expect(await worker.hasWritten("ready"), "\(worker.text)")
             return worker
@@ -98,6 +99,45 @@ struct WorkerTests {
         }
     }
 
+    /// `PIPELINE_KILLS` says how often.
+    @Test("killed at any request, again and again, lose no item and submit none twice", .timeLimit(.minutes(30)))
+    func killedAgain() async throws {
+        try await withScene { scene in
+            let kills = KillingService.kills ?? 4
+            let items = 40 + kills * 12
+            let service = try KillingService(polls: 8)
+            defer { service.server.stop() }
+            let environment = ["API_URL": service.server.url]
+            try scene.workplace.write("model.json", KillingService.document)
+            try scene.workplace.write("rows.csv", KillingService.rows(items))
+            var workers: [RunningProgram] = []
+            for number in 1...3 { workers.append(try await scene.startWorker("\(number)", environment: environment)) }
+            let begun = try await scene.run(
+                "run", "model.json", "--each", "rows.csv", "--batch", "june", "--detach", environment: environment)
+            #expect(begun.cause == .exited(0), "\(begun)")
+            var random = SplitMix64(seed: 11)
+            var done = 0
+            // While there are submits to come there are requests.
+            while done < kills, service.keys.count < items - 30 {
+                let victim = random.below(3)
+                service.kill(workers[victim].processID, at: 1 + random.below(12))
+                #expect(await workers[victim].end.cause == .killed(SIGKILL))
+                try await scene.expire(workers[victim])
+                workers[victim] = try await scene.startWorker("\(victim + 1)", environment: environment)
+                done += 1
+            }
+            try await scene.wait(for: unfinished, toBe: 0)
+            #expect(done == kills, "too few items for so many kills")
+            let keys = service.keys
+            #expect(keys.count == items && keys.values.allSatisfy { $0.count == 1 })
+            #expect(try await scene.count("SELECT succeeded FROM pipeline.batches") == items)
+            for worker in workers {
+                worker.signal(SIGTERM)
+                #expect(await worker.end.cause == .exited(0))
+            }
+        }
+    }
+
     @Test("leave a job whose secret they lack to one that has it, and 'why' says who lacks what")
     func secrets() async throws {
         try await withScene { scene in
@@ -110,7 +150,7 @@ struct WorkerTests {
                 ))
             let poor = try await scene.startWorker("poor")
             let end = try await scene.run(
-                "run", "held.json", "-i", "name=a", "--key", "a", "--detach", secrets: secrets)
+                "run", "held.json", "-i", "name=a", "--key", "a", "--detach", environment: secrets)
             #expect(end.cause == .exited(0), "\(end)")
             try await scene.wait(for: "SELECT count(*) FROM pipeline.jobs WHERE cause = 'secret'", toBe: 1)
             let why = try await scene.run("why", "a")
@@ -118,7 +158,7 @@ struct WorkerTests {
             let list = try await scene.run("workers")
             let named = why.output.split(separator: "at worker ").last?.prefix { $0 != ";" && $0 != "\n" } ?? "nobody"
             #expect(list.output.contains(named), "\(why) names none of \(list)")
-            let rich = try await scene.startWorker("rich", secrets: secrets)
+            let rich = try await scene.startWorker("rich", environment: secrets)
             scene.service.open()
             try await scene.wait(for: unfinished, toBe: 0)
             #expect(scene.service.names == ["a"])
