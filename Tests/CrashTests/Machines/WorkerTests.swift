@@ -104,7 +104,7 @@ struct WorkerTests {
     func killedAgain() async throws {
         try await withScene { scene in
             let kills = KillingService.kills ?? 4
-            let items = 40 + kills * 12
+            let items = 40 + kills * 16
             let service = try KillingService(polls: 8)
             defer { service.server.stop() }
             let environment = ["API_URL": service.server.url]
