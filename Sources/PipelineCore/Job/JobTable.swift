@@ -184,6 +184,9 @@ package struct JobTable: Sendable {
     /// The state in which the job has read a file; nil for one that it has not.
     package func fingerprint(ofFileAt path: String) -> String? { view.fingerprint(ofFileAt: path) }
 
+    /// Has running steps read what a stage gave while it runs again for fresh captures.
+    mutating func keepCaptures(whileRenewing stage: String) { view.renew(stage) }
+
     /// The values that expressions of the step may read at this moment.
     package mutating func scope(for key: StepKey) -> Scope {
         // Kept, for it is asked for at every evaluation.

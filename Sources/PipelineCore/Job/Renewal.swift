@@ -41,6 +41,7 @@ enum Renewal {
     static func runAgain(_ source: String, in table: inout JobTable) throws(IllegalTransition) {
         let key = StepKey(stage: source)
         guard let stage = table.plan.stage(source), table.step(key)?.state.name == .succeeded else { return }
+        table.keepCaptures(whileRenewing: source)
         try table.change(key, .renewing) { step in
             if !stage.keepsSubmit {
                 step = step.restarted()

@@ -4,6 +4,8 @@ import JSONPath
 struct ScopeView: Sendable {
     /// The captures of stages that have succeeded, by stage.
     private var captures: [String: JSON] = [:]
+    /// The stages that run again for fresh captures: those of before are read until they have come.
+    private var renewed: Set<String> = []
     /// Facts that hold for all steps.
     private var facts: [Fact: JSON] = [:]
     /// `now()` and `uuid()` of items, as their expressions name them.
@@ -16,12 +18,17 @@ struct ScopeView: Sendable {
     mutating func move(_ key: StepKey, to step: StepRecord) {
         if step.state.isEnded { firstKeys[key] = nil }
         guard key.item == nil else { return }
+        if step.state.isEnded { renewed.remove(key.stage) }
         if case .succeeded(let values) = step.state {
             captures[key.stage] = .object(values)
-        } else {
+        } else if !renewed.contains(key.stage) {
             captures[key.stage] = nil
         }
     }
+
+    /// Keeps what a stage gave while it runs again: a step that runs at this moment reads it at any time, and would fail
+    /// for good without it. What is no longer good the service refuses, and then the step waits for the fresh.
+    mutating func renew(_ stage: String) { renewed.insert(stage) }
 
     mutating func add(_ fact: Fact, _ value: JSON) {
         if let path = fact.path, let fingerprint = FileFact(value).fingerprint { fingerprints[path] = fingerprint }

@@ -189,6 +189,30 @@ import Testing
                 """)
     }
 
+    /// Of two items one began with what had expired, in the moment in which the other was called again: its request had
+    /// nothing to read, and it failed for good.
+    @Test("a step that runs reads what a stage gave until the fresh has come; a person's restart takes it away at once")
+    func renewedCaptures() throws {
+        let stages = #"{ "id": "a", "kind": "step" }, { "id": "b", "kind": "step", "renew": "a" }"#
+        let other = StepKey(stage: "b")
+        let rows = [Self.key: Self.step(.succeeded(["x": 1])), other: Self.step(.running(AttemptState()))]
+        var table = try Self.table(stages, rows)
+        try Renewal.runAgain("a", in: &table)
+        #expect(table.step(Self.key)?.state == .pending)
+        #expect(table.scope(for: other).stages["a"] == ["x": 1])
+        try table.change(Self.key, .started)
+        #expect(table.scope(for: other).stages["a"] == ["x": 1])
+        try table.change(Self.key, .finished(["x": 2]))
+        #expect(table.scope(for: other).stages["a"] == ["x": 2])
+        try Renewal.runAgain("a", in: &table)
+        try table.change(Self.key, .started)
+        try table.change(Self.key, .cancelled)
+        #expect(table.scope(for: other).stages["a"] == nil)
+        var restarted = try Self.table(stages, rows)
+        try Restart(.from("a"), of: restarted).perform(.attached, in: &restarted)
+        #expect(restarted.scope(for: other).stages["a"] == nil)
+    }
+
     // MARK: Restart
 
     @Test("what becomes of a step and its submit when a job is taken up")
