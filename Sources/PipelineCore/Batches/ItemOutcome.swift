@@ -1,6 +1,6 @@
 package import JSONPath
 
-/// The standing of an item of a batch, by what its job has come to. It is kept in the commit that makes it so, with the counts of
+/// The state of an item of a batch, by what its job has come to. It is kept in the commit that makes it so, with the counts of
 /// the batch: wherever the job runs, nobody has to tell the batch.
 public struct ItemOutcome: Sendable, Hashable {
     package let state: ItemRecord.State

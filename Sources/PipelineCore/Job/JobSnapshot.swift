@@ -92,7 +92,7 @@ public enum JournalChange: Sendable {
     case notification(NotificationRecord)
     /// Adds to the counters; changes nothing of the job.
     case measured(Measurements)
-    /// The standing of the item of a batch that the job is for; it changes nothing of the job.
+    /// The state of the item of a batch that the job is for; it changes nothing of the job.
     case item(ItemOutcome)
 }
 
