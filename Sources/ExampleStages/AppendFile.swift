@@ -57,7 +57,8 @@ struct AppendFile: Stage {
             try await send(AppendPart(url: url, path: path, offset: offset, length: length), in: context)
             offset += length
             context.report(.transfer(sent: offset, received: 0, total: size))
-            try await context.commit(Checkpoint(sent: offset), moved: BytesMoved(sent: length))
+            context.count(BytesMoved(sent: length))
+            try await context.commit(Checkpoint(sent: offset), progressed: true)
         }
         return .finished(["size": .number(JSONNumber(Int(size)))])
     }

@@ -74,7 +74,7 @@ private struct QuietHost: StageHost {
 
     func scope() async throws(StageFailure) -> Scope { Scope() }
     func obtain(_ fact: Fact) async throws(StageFailure) -> JSON { .null }
-    func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {}
+    func commit(checkpoint: [UInt8], captures: JSONObject?, progressed: Bool) async throws(StageFailure) {}
     func submitRecord() async -> SubmitRecord? { nil }
     func commit(submit: SubmitRecord, captures: JSONObject?) async throws(StageFailure) {}
     func commit(file: WrittenFile) async throws(StageFailure) {}

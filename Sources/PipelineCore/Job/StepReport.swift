@@ -2,8 +2,9 @@ package import JSONPath
 
 /// Something that a call under way wants to be kept.
 package enum StepReport: Sendable {
-    /// Its checkpoint and captures; nil leaves what is there. With `mayWait` nothing rests on it.
-    case progress(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved, mayWait: Bool)
+    /// Its checkpoint and captures; nil leaves what is there. With `isFarther` it has come further than ever; with `mayWait`
+    /// nothing rests on it.
+    case progress(checkpoint: [UInt8], captures: JSONObject?, isFarther: Bool, mayWait: Bool)
     /// Its entry of the submit ledger, and the captures of the response in the same transaction.
     case submit(SubmitRecord, captures: JSONObject?, mayWait: Bool)
     case fact(Fact, JSON)
@@ -29,17 +30,15 @@ extension StepReport {
         of key: StepKey, _ notes: StepNotes, counts: Int, in table: inout JobTable
     ) {
         switch self {
-        case .progress(let checkpoint, let captures, let moved, let mayWait):
+        case .progress(let checkpoint, let captures, let isFarther, let mayWait):
             let sealed = captures.map { table.values.sealed($0) } ?? [:]
             let now = table.moment.time
             table.edit(key, mayWait: mayWait) { step in
-                step.checkpoint = checkpoint ?? step.checkpoint
+                step.checkpoint = checkpoint
                 step.captures = step.captures.merging(sealed)
-                step.bytesSent += moved.sent
-                step.bytesReceived += moved.received
                 step.add(notes)
-                // New bytes forget earlier failures.
-                if moved != BytesMoved(), let next = try? step.state.apply(.progressed, at: now) {
+                // Who comes further forgets earlier failures.
+                if isFarther, let next = try? step.state.apply(.progressed, at: now) {
                     step.state = next.state
                 }
             }

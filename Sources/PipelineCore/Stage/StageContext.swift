@@ -63,24 +63,21 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     }
 
     /// Keeps the checkpoint, and captures where given; returns when they are durable.
+    /// - Parameter progressed: true when the step has come further than it ever was: earlier failures of it are forgotten.
     public func commit(
-        _ checkpoint: Checkpoint, captures: JSONObject? = nil, moved: BytesMoved = BytesMoved()
+        _ checkpoint: Checkpoint, captures: JSONObject? = nil, progressed: Bool = false
     ) async throws(StageFailure) {
-        try await host.commit(checkpoint: try bytes(of: checkpoint), captures: captures, moved: moved)
+        try await host.commit(checkpoint: try bytes(of: checkpoint), captures: captures, progressed: progressed)
     }
 
     /// Keeps the checkpoint with the next commit, at the latest with the step's end: for what nothing rests on before, such
-    /// as the last count of bytes of a transfer that has ended.
-    public func stage(_ checkpoint: Checkpoint, moved: BytesMoved = BytesMoved()) async throws(StageFailure) {
-        try await host.stage(checkpoint: try bytes(of: checkpoint), captures: nil, moved: moved)
+    /// as that of a transfer that has ended.
+    public func stage(_ checkpoint: Checkpoint) async throws(StageFailure) {
+        try await host.stage(checkpoint: try bytes(of: checkpoint), captures: nil)
     }
 
-    /// Counts bytes that moved, without a new checkpoint.
-    public func commit(moved: BytesMoved) async throws(StageFailure) {
-        try await host.commit(checkpoint: nil, captures: nil, moved: moved)
-    }
-
-    /// Counts body bytes of a request that is no transfer.
+    /// Counts body bytes that went over the network, whatever came of them; kept with the step's next commit, at the latest
+    /// with its end. What a crash loses of them is not counted.
     public func count(_ moved: BytesMoved) { host.count(moved) }
 
     /// Adds to the counters that metrics show.

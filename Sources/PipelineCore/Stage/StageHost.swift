@@ -11,11 +11,11 @@ package protocol StageHost: Sendable {
     func scope() async throws(StageFailure) -> Scope
     /// Finds out a fact, keeps it, and never again.
     func obtain(_ fact: Fact) async throws(StageFailure) -> JSON
-    /// Keeps checkpoint and captures; returns when they are durable. Nil leaves what is there.
-    func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure)
+    /// Keeps checkpoint and captures; returns when they are durable. With `progressed` earlier failures are forgotten.
+    func commit(checkpoint: [UInt8], captures: JSONObject?, progressed: Bool) async throws(StageFailure)
     /// Returns the same, durable with the next commit, at the latest with the step's end: for what nothing rests on
     /// before.
-    func stage(checkpoint: [UInt8], captures: JSONObject?, moved: BytesMoved) async throws(StageFailure)
+    func stage(checkpoint: [UInt8], captures: JSONObject?) async throws(StageFailure)
     /// The step's entry in the submit ledger; nil before the first intent.
     func submitRecord() async -> SubmitRecord?
     /// Keeps the entry, and captures with it in one transaction; returns when they are durable.
@@ -37,7 +37,7 @@ package protocol StageHost: Sendable {
     func ended(at time: Timestamp)
     /// Tells observers how far a transfer or a remote job is; lossy, never waits.
     func report(_ progress: StageProgress)
-    /// Counts body bytes of a request that is no transfer; kept with the step's next change. Quick, from any thread.
+    /// Counts body bytes that went over the network; kept with the step's next change. Quick, from any thread.
     func count(_ moved: BytesMoved)
     /// Adds to the counters, with the job's next commit. Quick, from any thread.
     func measure(_ measured: Measurements)
@@ -68,8 +68,8 @@ package protocol StageHost: Sendable {
 }
 
 extension StageHost {
-    package func stage(checkpoint: [UInt8], captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
-        try await commit(checkpoint: checkpoint, captures: captures, moved: moved)
+    package func stage(checkpoint: [UInt8], captures: JSONObject?) async throws(StageFailure) {
+        try await commit(checkpoint: checkpoint, captures: captures, progressed: false)
     }
 
     package func stage(submit: SubmitRecord) async throws(StageFailure) {
@@ -141,7 +141,7 @@ public struct StageFacts: Sendable {
     public func isRead(_ capture: String) -> Bool { namesRead.contains(capture) || namesRead.contains(nil) }
 }
 
-/// Body bytes that went over the network since they were last committed.
+/// Body bytes that went over the network.
 public struct BytesMoved: Sendable, Hashable {
     /// Bytes that were sent.
     public var sent: Int64

@@ -79,12 +79,12 @@ final class StepHost: StageHost {
         return FileFact(value: value, fingerprint: before)
     }
 
-    func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
-        try await save(.progress(checkpoint: checkpoint, captures: captures, moved: moved, mayWait: false))
+    func commit(checkpoint: [UInt8], captures: JSONObject?, progressed: Bool) async throws(StageFailure) {
+        try await save(.progress(checkpoint: checkpoint, captures: captures, isFarther: progressed, mayWait: false))
     }
 
-    func stage(checkpoint: [UInt8], captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
-        try await save(.progress(checkpoint: checkpoint, captures: captures, moved: moved, mayWait: true))
+    func stage(checkpoint: [UInt8], captures: JSONObject?) async throws(StageFailure) {
+        try await save(.progress(checkpoint: checkpoint, captures: captures, isFarther: false, mayWait: true))
     }
 
     func submitRecord() async -> SubmitRecord? { await channel.submit() }

@@ -19,7 +19,7 @@ final class NoteBook: Sendable {
     /// So seldom the same call is news.
     private static let interval = Duration.seconds(5)
 
-    /// Counts body bytes of a request that is no transfer.
+    /// Counts body bytes that went over the network.
     func count(_ moved: BytesMoved, of step: StepKey) {
         state.withLock {
             $0.notes[step, default: StepNotes()].moved = $0.notes[step, default: StepNotes()].moved + moved

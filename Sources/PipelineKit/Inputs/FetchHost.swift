@@ -27,9 +27,7 @@ struct FetchHost: StageHost {
             retry: facts.retry, isAttended: facts.isAttended, place: facts.place)
     }
 
-    func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
-        base.count(moved)
-        guard let checkpoint else { return }
+    func commit(checkpoint: [UInt8], captures: JSONObject?, progressed: Bool) async throws(StageFailure) {
         guard FileContent.write(checkpoint, to: "\(path).new"), rename("\(path).new", path) == 0 else {
             throw .definite(
                 StepFailure("cannot write \(path): \(FileContent.reason)", hint: "make room in the state folder"))

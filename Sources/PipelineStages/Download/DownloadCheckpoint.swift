@@ -41,10 +41,8 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     /// The number of times that a whole file was refused by a rule of the author's that allows another try; nil for
     /// never.
     var refusals: Int?
-    /// Bytes received that are not yet counted as moved, because another try could not build on them.
-    var uncounted: Int64 = 0
-    /// The most bytes of the file that ever were there and counted: only more than these are progress, however often they
-    /// come. Nil in checkpoints of 0.1.0.
+    /// The most bytes of the file that ever were there and could be built on: only more than these are progress, however
+    /// often they come. Nil in checkpoints of 0.1.0.
     var farthest: Int64?
     /// Set once the part is whole and checked; what is left is its name.
     var verified: Verified?

@@ -30,7 +30,7 @@ extension DownloadRun {
         if order.stage.unpack != nil {
             checkpoint.name = DownloadName.make(arrival.answer)
         }
-        try await commit(countsBytes: true, captures: captures)
+        try await commit(lasts: true, captures: captures)
         context.pass(.downloadVerified)
         if let unpack = order.stage.unpack {
             for member in try await self.unpack(unpack, arrival.part, verified) { captures[member.name] = member.value }
@@ -52,7 +52,7 @@ extension DownloadRun {
         let count = (checkpoint.refusals ?? 0) + 1
         let goesOn = allowsRetry && count < context.facts.retry.attempts
         checkpoint.refusals = goesOn ? count : nil
-        try await commit(countsBytes: false)
+        try await commit(lasts: false)
         throw .failed(
             AttemptFailure(
                 failure, kind: goesOn ? .answered : .definite, retryAfter: goesOn ? arrival.retryAfter : nil))
@@ -64,7 +64,7 @@ extension DownloadRun {
         checkpoint.mismatches += 1
         let isLast = checkpoint.mismatches > 1
         if isLast { checkpoint.mismatches = 0 }
-        try await commit(countsBytes: false)
+        try await commit(lasts: false)
         let title = "the downloaded file is not the one that was wanted: \(complaint)"
         let failure = order.requests.failure(
             title, arrival.answer, of: arrival.rendered,

@@ -62,7 +62,7 @@ extension DownloadRun {
             }
             if let coded = snapshot.coded, snapshot.position >= coded.most {
                 startAgain()
-                try await commit(countsBytes: false)
+                try await commit(lasts: false)
                 throw order.definite(
                     "more than \(SizeText.describe(coded.most)) would come out of the \(snapshot.coding ?? "") coding of "
                         + "what the service sent",
@@ -113,10 +113,10 @@ extension DownloadRun {
         checkpoint.coding = snapshot.coding
         checkpoint.total = snapshot.total
         checkpoint.stated = snapshot.stated
-        checkpoint.uncounted += snapshot.position - max(snapshot.start, passage.counted)
+        context.count(BytesMoved(received: snapshot.position - max(snapshot.start, passage.counted)))
         passage.counted = snapshot.position
         // The end is committed with the verdict on it.
-        if !isEnd { try await commit(countsBytes: session().asksForRest) }
+        if !isEnd { try await commit(lasts: session().asksForRest) }
         passage.parts = max(passage.parts, snapshot.start)
         while passage.parts + Self.partSize <= snapshot.position {
             passage.parts += Self.partSize

@@ -77,9 +77,9 @@ extension DownloadRun {
         take(front)
         checkpoint.ranges = RangeMap(pieces: seen.map.behind(front.position))
         checkpoint.streams = gauge.proven
-        checkpoint.uncounted += max(0, seen.covered - counted)
+        context.count(BytesMoved(received: max(0, seen.covered - counted)))
         counted = max(counted, seen.covered)
-        try await commit(countsBytes: true)
+        try await commit(lasts: true)
         context.pass(.downloadPart)
     }
 

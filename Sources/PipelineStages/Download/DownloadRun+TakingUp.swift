@@ -52,8 +52,8 @@ extension DownloadRun {
         }
         checkpoint.held = end
         checkpoint.heldDigest = digests.proof
-        checkpoint.uncounted += max(0, checkpoint.covered - known)
+        context.count(BytesMoved(received: max(0, checkpoint.covered - known)))
         try order.reading(part.path) { () throws(FileFailure) in try part.syncData() }
-        try await commit(countsBytes: true)
+        try await commit(lasts: true)
     }
 }

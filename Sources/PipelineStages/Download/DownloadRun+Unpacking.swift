@@ -32,7 +32,7 @@ extension DownloadRun {
         if !result.isSingle { try unpacking.refuseForeignFolder(target) }
         guard let identity = FileIdentity(source) else { throw order.local(.last("read", source)) }
         checkpoint.unpacked = DownloadCheckpoint.Unpacked(path: target, identity: identity)
-        try await commit(countsBytes: true)
+        try await commit(lasts: true)
         let files = result.files.map { file in
             let path = result.isSingle ? target : "\(target)/\(file.path)"
             return WrittenFile(path: path, bytes: file.bytes, sha256: file.sha256)
@@ -51,7 +51,7 @@ extension DownloadRun {
         case .noLibrary: return .definite(step)
         case .unknownForm, .damaged, .encrypted, .unsafe, .tooLarge, .tooMany:
             startAgain()
-            try await commit(countsBytes: false)
+            try await commit(lasts: false)
             return .definite(step)
         }
     }

@@ -29,7 +29,7 @@ struct DownloadRun {
     init(_ order: DownloadOrder, from checkpoint: DownloadCheckpoint) {
         self.order = order
         self.checkpoint = checkpoint
-        self.checkpoint.farthest = checkpoint.farthest ?? max(0, checkpoint.covered - checkpoint.uncounted)
+        self.checkpoint.farthest = checkpoint.farthest ?? checkpoint.covered
         saved = checkpoint.reach
         probes = order.streams > 1 && !order.wanted.headerIsOfContent
     }
@@ -109,18 +109,13 @@ struct DownloadRun {
 
     func session() -> DownloadSession { order.session(of: checkpoint) }
 
-    mutating func commit(countsBytes: Bool, captures: JSONObject? = nil) async throws(StageFailure) {
-        var moved = BytesMoved()
-        if countsBytes {
-            // Those that come once more count as traffic and are no progress.
-            let new = min(checkpoint.uncounted, max(0, checkpoint.covered - (checkpoint.farthest ?? 0)))
-            moved.received = new
-            if checkpoint.uncounted > new { context.count(BytesMoved(received: checkpoint.uncounted - new)) }
-            checkpoint.farthest = max(checkpoint.farthest ?? 0, checkpoint.covered)
-            checkpoint.uncounted = 0
-        }
+    /// - Parameter lasts: true when another try can build on what there is.
+    mutating func commit(lasts: Bool, captures: JSONObject? = nil) async throws(StageFailure) {
+        // What comes once more is traffic, and no progress.
+        let progressed = lasts && checkpoint.covered > checkpoint.farthest ?? 0
+        if progressed { checkpoint.farthest = checkpoint.covered }
         guard checkpoint != committed || captures != nil else { return }
-        try await context.commit(checkpoint, captures: captures, moved: moved)
+        try await context.commit(checkpoint, captures: captures, progressed: progressed)
         committed = checkpoint
         saved = checkpoint.reach
     }

@@ -20,7 +20,8 @@ struct PagedRun {
     private var kept: [UInt8] = []
     private var keptItems: [JSON] = []
     private var committedBytes = 0
-    private var uncounted: Int64 = 0
+    /// True if pages came since the last commit.
+    private var hasProgressed = false
     private var received: Int64 = 0
 
     init(
@@ -99,7 +100,8 @@ struct PagedRun {
     // MARK: One page
 
     private mutating func keep(_ page: PageRequest.Page) throws(StageFailure) {
-        uncounted += page.bytesReceived
+        context.count(BytesMoved(received: page.bytesReceived))
+        hasProgressed = hasProgressed || page.bytesReceived > 0
         received += page.bytesReceived
         context.report(.transfer(sent: 0, received: received, total: nil))
         if file != nil {
@@ -141,8 +143,8 @@ struct PagedRun {
             checkpoint.kept = String(decoding: kept, as: UTF8.self)
         }
         try await context.commit(
-            RequestStage.Checkpoint(paging: checkpoint), captures: captures, moved: BytesMoved(received: uncounted))
-        uncounted = 0
+            RequestStage.Checkpoint(paging: checkpoint), captures: captures, progressed: hasProgressed)
+        hasProgressed = false
         committedBytes = kept.count
     }
 

@@ -52,8 +52,8 @@ struct UploadStage: Stage {
         _ saved: UploadCheckpoint, in context: StageContext<UploadCheckpoint>
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         var checkpoint = saved
-        checkpoint.progress.uncounted = 0
-        try await context.stage(checkpoint, moved: BytesMoved(sent: saved.progress.uncounted))
+        checkpoint.progress.handedOver = 0
+        try await context.stage(checkpoint)
         return .finished([:])
     }
 

@@ -39,8 +39,10 @@ struct BadServerTests {
             for said in ["422", "the file is too blue", "PUT \(server.url)/file", "service 'server'"] {
                 #expect(end.errors.contains(said), "\(said): \(end)")
             }
-            let error = try await workplace.show()["error"]
-            #expect(error?["status"]?.number?.int == 422)
+            let job = try await workplace.show()
+            #expect(job["error"]?["status"]?.number?.int == 422)
+            // What was sent was sent, whatever came of it.
+            #expect(job["stages"]?.array?.first?["bytesSent"]?.number?.int == "content".utf8.count)
             #expect(server.requests.count == 1)
         }
     }

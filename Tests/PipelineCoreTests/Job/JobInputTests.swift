@@ -70,7 +70,7 @@ import Testing
         (
             "saved",
             .saved(
-                key, .progress(checkpoint: [1], captures: nil, moved: BytesMoved(sent: 1), mayWait: false), StepNotes())
+                key, .progress(checkpoint: [1], captures: nil, isFarther: true, mayWait: false), StepNotes())
         ),
         ("heard", .heard(key, StepNotes())), ("authenticates", .authenticates(key)),
         ("delivered", .delivered("none", done, random: 0.5)), ("delaysReset", .delaysReset(pipeline: "selfie")),

@@ -113,9 +113,9 @@ final class MemoryStageHost: StageHost {
         return value
     }
 
-    func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
+    func commit(checkpoint: [UInt8], captures: JSONObject?, progressed: Bool) async throws(StageFailure) {
         try change { state in
-            state.checkpoint = checkpoint ?? state.checkpoint
+            state.checkpoint = checkpoint
             for member in captures ?? [:] { state.captures[member.name] = member.value }
         }
     }

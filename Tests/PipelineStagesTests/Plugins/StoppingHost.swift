@@ -30,9 +30,9 @@ final class StoppingHost: StageHost {
         }
     }
 
-    func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
+    func commit(checkpoint: [UInt8], captures: JSONObject?, progressed: Bool) async throws(StageFailure) {
         if let lastCommit, state.withLock({ $0.commits >= lastCommit }) { throw .journal(.stale) }
-        try await inner.commit(checkpoint: checkpoint, captures: captures, moved: moved)
+        try await inner.commit(checkpoint: checkpoint, captures: captures, progressed: progressed)
         let waiters = state.withLock { state in
             state.commits += 1
             defer { state.waiters = [] }

@@ -11,8 +11,8 @@ final class TransferHost: StageHost {
         var points: [CrashPoint] = []
         var job = "01job"
         var moved = BytesMoved()
-        /// Bytes that count as traffic and not as progress.
-        var passed = BytesMoved()
+        /// Commits that came further than any before.
+        var progressed = 0
         var commits = 0
         /// Until when the service keeps what is there, as of the last commit.
         var mustActBefore: Timestamp?
@@ -75,13 +75,12 @@ final class TransferHost: StageHost {
 
     func obtain(_ fact: Fact) async throws(StageFailure) -> JSON { "fact" }
 
-    func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
+    func commit(checkpoint: [UInt8], captures: JSONObject?, progressed: Bool) async throws(StageFailure) {
         try change { state in
             state.commits += 1
             if let noted = state.notedLimit.take() { state.mustActBefore = noted }
-            state.checkpoint = checkpoint ?? state.checkpoint
-            state.moved.sent += moved.sent
-            state.moved.received += moved.received
+            state.checkpoint = checkpoint
+            if progressed { state.progressed += 1 }
             for member in captures ?? [:] { state.captures[member.name] = member.value }
         }
     }
@@ -107,7 +106,7 @@ final class TransferHost: StageHost {
         if isDead { throw .journal(.stale) }
     }
 
-    func count(_ moved: BytesMoved) { state.withLock { $0.passed = $0.passed + moved } }
+    func count(_ moved: BytesMoved) { state.withLock { $0.moved = $0.moved + moved } }
 
     func report(_ progress: StageProgress) { state.withLock { $0.progress.append(progress) } }
 

@@ -33,7 +33,7 @@ struct UploadCheckpointTests {
              "digest":{"changed":7,"marks":[{"position":64,"words":[1,2,3,4,5,6,7,8]}]}}
             """#)
         #expect(read.terms == UploadTerms(version: .v8, chunk: 524_288))
-        #expect(read.progress.confirmed == 1_000_000 && read.progress.uncounted == 70_000)
+        #expect(read.progress.confirmed == 1_000_000 && read.progress.handedOver == 70_000)
         #expect(read.progress.keptUntil == Timestamp(milliseconds: 1_763_000_060_000))
         #expect((read.progress.held, read.progress.doubts) == (2, 1))
         #expect((read.progress.losses, read.progress.misses) == (3, 1))

@@ -155,36 +155,44 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
     /// A body went over the wire whether its answer came or was lost.
     private func count(_ result: Result<HTTPExchangeResponse, ExchangeFailure>) {
         guard requests.counted != .none else { return }
-        switch result {
-        case .success(let response):
-            let received = requests.counted == .all ? max(response.bytesReceived, Int64(response.body.count)) : 0
-            context.count(BytesMoved(sent: response.bytesSent, received: received))
-        case .failure(let failure) where failure.requestBytesSent > 0:
-            context.count(BytesMoved(sent: failure.requestBytesSent, received: 0))
-        case .failure: break
-        }
+        context.count(
+            BytesMoved(sent: result.bytesSent, received: requests.counted == .all ? result.bytesReceived : 0))
     }
 
     /// Measures one exchange: how long it took, and the bytes of its bodies.
     private func measure(_ result: Result<HTTPExchangeResponse, ExchangeFailure>, _ record: ExchangeRecord) {
         var measured = Measurements()
-        let (seconds, status, sent, received): (Double, String, Int64, Int64)
-        switch result {
-        case .success(let response):
-            (seconds, status) = (response.timings.total, "\(response.status / 100)xx")
-            (sent, received) = (response.bytesSent, max(response.bytesReceived, Int64(response.body.count)))
-        case .failure(let failure):
-            (seconds, status) = ((context.now - record.started).seconds, "none")
-            (sent, received) = (failure.requestBytesSent, 0)
-        }
+        let (seconds, status) =
+            switch result {
+            case .success(let response): (response.timings.total, "\(response.status / 100)xx")
+            case .failure: ((context.now - record.started).seconds, "none")
+            }
         measured.observe(.requestDuration, [requests.label, Self.methodLabel(record.method), status], seconds)
-        measured.count(.transferredBytes, [requests.label, "sent"], by: Double(sent))
-        measured.count(.transferredBytes, [requests.label, "received"], by: Double(received))
+        measured.count(.transferredBytes, [requests.label, "sent"], by: Double(result.bytesSent))
+        measured.count(.transferredBytes, [requests.label, "received"], by: Double(result.bytesReceived))
         context.measure(measured)
     }
 
     /// The methods of RFC 9110, section 9, and RFC 5789; a document may name any other.
     private static func methodLabel(_ method: String) -> String {
         ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"].contains(method) ? method : MetricNames.other
+    }
+}
+
+extension Result<HTTPExchangeResponse, ExchangeFailure> {
+    /// Bytes of the request's body that went out, whatever came of them.
+    var bytesSent: Int64 {
+        switch self {
+        case .success(let response): response.bytesSent
+        case .failure(let failure): failure.requestBytesSent
+        }
+    }
+
+    /// Bytes of the response's body that came; none where no whole response did.
+    var bytesReceived: Int64 {
+        switch self {
+        case .success(let response): max(response.bytesReceived, Int64(response.body.count))
+        case .failure: 0
+        }
     }
 }

@@ -50,7 +50,7 @@ private struct FlatUploadCheckpoint: Decodable {
         checkpoint.terms.chunk = try container.decodeIfPresent(Int64.self, forKey: .chunk)
         checkpoint.terms.offer = try container.decodeIfPresent(TusOffer.self, forKey: .offer)
         checkpoint.progress.confirmed = try container.decodeIfPresent(Int64.self, forKey: .confirmed) ?? 0
-        checkpoint.progress.uncounted = try container.decodeIfPresent(Int64.self, forKey: .uncounted) ?? 0
+        checkpoint.progress.handedOver = try container.decodeIfPresent(Int64.self, forKey: .uncounted) ?? 0
         checkpoint.progress.keptUntil = try container.decodeIfPresent(Timestamp.self, forKey: .keptUntil)
         checkpoint.progress.held = try container.decodeIfPresent(Int.self, forKey: .held) ?? 0
         checkpoint.progress.doubts = try container.decodeIfPresent(Int.self, forKey: .doubts) ?? 0

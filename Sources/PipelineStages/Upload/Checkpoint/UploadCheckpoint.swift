@@ -42,9 +42,8 @@ struct UploadTerms: Codable, Sendable, Equatable {
 struct UploadProgress: Codable, Sendable, Equatable {
     /// Bytes that the service is known to have.
     var confirmed: Int64 = 0
-    /// Bytes that were handed to the network and are not yet counted as moved, because nothing came of them so far:
-    /// only what stays makes an attempt count as progress.
-    var uncounted: Int64 = 0
+    /// Bytes that were handed to the network and of which nothing came so far: only what stays is progress.
+    var handedOver: Int64 = 0
     /// The time when the service drops the upload if nothing more comes, as it said it; nil when it did not.
     var keptUntil: Timestamp?
     /// The number of times that in a row the service still held the upload for another request.
@@ -55,6 +54,18 @@ struct UploadProgress: Codable, Sendable, Equatable {
     var losses = 0
     /// The number of times that a look-up of a complete upload found nothing in a row.
     var misses = 0
+
+    private enum CodingKeys: String, CodingKey {
+        case confirmed, keptUntil, held, doubts, losses, misses
+        /// The name that it has in checkpoints of before.
+        case handedOver = "uncounted"
+    }
+
+    /// Something came of what was handed over: it begins again at zero. True if it was anything.
+    mutating func takeHandedOver() -> Bool {
+        defer { handedOver = 0 }
+        return handedOver > 0
+    }
 }
 
 /// The phase of an upload.

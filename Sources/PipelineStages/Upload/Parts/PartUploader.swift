@@ -85,6 +85,7 @@ struct PartUploader {
                     gauge.attach(number, to: &options)
                     if endsUpload { options.onSent = { context.pass(.uploadSent) } }
                 }
+                context.count(BytesMoved(sent: result.bytesSent))
                 return .ended((number, rendered, result))
             }
             places[number] = place

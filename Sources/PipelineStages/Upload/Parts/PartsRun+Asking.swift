@@ -71,13 +71,15 @@ extension PartsRun {
     ) async -> Result<HTTPExchangeResponse, ExchangeFailure> {
         let (context, total) = (context, attempt.source.size)
         let endsUpload = parts.endsWithPart && part.offset + part.size == total
-        return await requests.send(rendered, in: context) { options in
+        let result = await requests.send(rendered, in: context) { options in
             if endsUpload { options.onSent = { context.pass(.uploadSent) } }
             options.onProgress = { progress in
                 context.report(
                     .transfer(sent: min(total, part.offset + progress.sent), received: 0, total: total))
             }
         }
+        context.count(BytesMoved(sent: result.bytesSent))
+        return result
     }
 
     /// Asks the service which byte comes next, and goes there; nil when the upload may have ended.
@@ -136,8 +138,8 @@ extension PartsRun {
         }
         state.ends = ends
         writer.checkpoint.progress.confirmed = position
-        writer.checkpoint.progress.uncounted += gained
+        writer.checkpoint.progress.handedOver += gained
         record()
-        try await writer.commit(countsBytes: gained > 0)
+        try await writer.commit(progressed: gained > 0)
     }
 }

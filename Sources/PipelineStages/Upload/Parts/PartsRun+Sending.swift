@@ -77,11 +77,11 @@ extension PartsRun {
             state.checksums = (state.checksums ?? [:]).merging([part.number: checksum]) { $1 }
         }
         writer.checkpoint.progress.confirmed += part.size
-        writer.checkpoint.progress.uncounted += part.size
+        writer.checkpoint.progress.handedOver += part.size
         // One commit for each part, and fewer once there are so many that a commit is long.
         if state.receipts.count <= 256 || writer.isDue {
             record()
-            try await writer.commit(countsBytes: true)
+            try await writer.commit(progressed: true)
         }
         context.pass(.uploadPart)
     }

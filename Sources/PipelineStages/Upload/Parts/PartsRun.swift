@@ -103,7 +103,7 @@ struct PartsRun {
             state.partSize = try await partSize(after: captures)
         }
         record()
-        try await writer.commit(countsBytes: false, captures: captures)
+        try await writer.commit(progressed: false, captures: captures)
         context.pass(.uploadCreated)
     }
 

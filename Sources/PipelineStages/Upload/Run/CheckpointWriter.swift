@@ -29,27 +29,27 @@ struct CheckpointWriter {
     var isDue: Bool { context.now - committedAt >= ProgressTicker.interval }
 
     /// Commits the checkpoint; returns when it is durable.
-    /// - Parameter countsBytes: true when what was handed over has come to something.
-    mutating func commit(countsBytes: Bool, captures: JSONObject? = nil) async throws(StageFailure) {
-        let moved = countsBytes ? takeMoved() : BytesMoved()
+    /// - Parameter progressed: true when what was handed over has come to something.
+    mutating func commit(progressed: Bool, captures: JSONObject? = nil) async throws(StageFailure) {
+        let isFarther = progressed && checkpoint.progress.takeHandedOver()
         // Something came of it: what is counted in a row begins again.
-        if countsBytes { (checkpoint.progress.held, checkpoint.progress.doubts) = (0, 0) }
+        if progressed { (checkpoint.progress.held, checkpoint.progress.doubts) = (0, 0) }
         context.mustAct(before: checkpoint.progress.keptUntil)
-        try await context.commit(checkpoint, captures: captures, moved: moved)
+        try await context.commit(checkpoint, captures: captures, progressed: isFarther)
         committed = checkpoint
         committedAt = context.now
     }
 
     /// Commits what the journal does not yet have.
     mutating func keep() async throws(StageFailure) {
-        if checkpoint != committed { try await commit(countsBytes: false) }
+        if checkpoint != committed { try await commit(progressed: false) }
     }
 
     /// Commits what must be on the disk before a request goes out: the fingerprint, before any byte of the file; and that
     /// the response may be the last, so that a restart knows.
     mutating func commitBeforeSending() async throws(StageFailure) {
         if !isSparing { return try await commitFacts(since: checkpoint.progress.confirmed) }
-        if committed == nil { try await commit(countsBytes: false) }
+        if committed == nil { try await commit(progressed: false) }
     }
 
     /// Commits what a restart rests on, if that has changed.
@@ -57,7 +57,7 @@ struct CheckpointWriter {
     mutating func commitFacts(since confirmed: Int64, captures: JSONObject? = nil) async throws(StageFailure) {
         guard checkpoint != committed || captures != nil, !isSparing else { return }
         let hasProgress = checkpoint.progress.confirmed > max(confirmed, committed?.progress.confirmed ?? 0)
-        try await commit(countsBytes: hasProgress, captures: captures)
+        try await commit(progressed: hasProgress, captures: captures)
         if checkpoint.phase.url != nil, !hasPassedCreation {
             hasPassedCreation = true
             context.pass(.uploadCreated)
@@ -66,20 +66,15 @@ struct CheckpointWriter {
 
     /// Keeps the checkpoint with the step's end, which follows.
     mutating func commitWithEnd() async throws(StageFailure) {
-        let moved = takeMoved()
-        try await context.stage(checkpoint, moved: moved)
+        _ = checkpoint.progress.takeHandedOver()
+        try await context.stage(checkpoint)
     }
 
     /// Commits that all bytes are at the service, with what its response gave.
     mutating func commitFilled(_ captures: JSONObject) async throws(StageFailure) {
-        let moved = takeMoved()
-        try await context.commit(checkpoint, captures: captures, moved: moved)
+        let isFarther = checkpoint.progress.takeHandedOver()
+        try await context.commit(checkpoint, captures: captures, progressed: isFarther)
         (committed, committedAt) = (checkpoint, context.now)
-    }
-
-    private mutating func takeMoved() -> BytesMoved {
-        defer { checkpoint.progress.uncounted = 0 }
-        return BytesMoved(sent: checkpoint.progress.uncounted)
     }
 }
 

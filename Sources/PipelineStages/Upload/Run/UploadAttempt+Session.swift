@@ -35,7 +35,7 @@ extension UploadAttempt {
     ) -> UploadChunk {
         UploadChunk(
             most: checkpoint.terms.chunk, safe: checkpoint.terms.safeChunk, part: partSize, granularity: granularity,
-            handedOver: checkpoint.progress.uncounted, isPaced: isPaced)
+            handedOver: checkpoint.progress.handedOver, isPaced: isPaced)
     }
 
     private func resumable(_ checkpoint: UploadCheckpoint, _ upload: OpenUpload) -> ResumableSession {

@@ -104,7 +104,7 @@ struct UploadAttempt: Sendable {
         // What is found of it, or answered to its key, would be taken for the file as it is now.
         if isOpen { writer.checkpoint.phase = .overtaken }
         do throws(StageFailure) {
-            try await writer.commit(countsBytes: true)
+            try await writer.commit(progressed: true)
         } catch {
             return error
         }

@@ -67,7 +67,7 @@ struct UploadEnding {
         let response = try await attempt.send(rendered, &writer)
         let answer = try await requests.judge(response, of: rendered, in: context)
         let captures = try requests.captures(complete.capture, from: answer, of: rendered, in: context)
-        try await writer.commit(countsBytes: true)
+        try await writer.commit(progressed: true)
         return .finished(captures)
     }
 
@@ -96,7 +96,7 @@ struct UploadEnding {
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         switch submit {
         case .submitted:
-            try await writer.commit(countsBytes: true)
+            try await writer.commit(progressed: true)
             return .finished([:])
         case .waiting(let time): return .waiting(writer.checkpoint, until: .at(time), WaitReason(.settle))
         case .unknown(let submit): return .unknown(writer.checkpoint, submit)

@@ -12,8 +12,8 @@ struct UploadExchange {
     private let sendsFile: Bool
     /// True when the file's last byte is in it.
     private let isLast: Bool
-    /// Bytes that were not counted before, and from which position on this request's are not.
-    private var uncounted: (base: Int64, start: Int64) = (0, 0)
+    /// Bytes that were handed over before, and from which position on this request's are new.
+    private var handedOver: (base: Int64, start: Int64) = (0, 0)
     private var passedParts: Int64 = 0
     private var hasPassedEnd = false
 
@@ -35,7 +35,7 @@ struct UploadExchange {
     mutating func perform(
         _ session: inout any UploadSession, _ writer: inout CheckpointWriter
     ) async throws(StageFailure) -> Result<HTTPExchangeResponse, ExchangeFailure> {
-        uncounted = (writer.checkpoint.progress.uncounted, 0)
+        handedOver = (writer.checkpoint.progress.handedOver, 0)
         let watch = watch()
         let (rendered, requests, context, digest) = (rendered, attempt.requests, attempt.context, digest)
         var start: Int64?
@@ -50,13 +50,9 @@ struct UploadExchange {
         }
         try await look(at: watch, &session, &writer)
         guard sendsFile else { return result }
+        note(result.bytesSent, &writer)
         var hasChanged = attempt.source.hasChanged
-        switch result {
-        case .success(let response): note(response.bytesSent, &writer)
-        case .failure(let failure):
-            note(failure.requestBytesSent, &writer)
-            if case .sourceChanged = failure.reason { hasChanged = true }
-        }
+        if case .failure(let failure) = result, case .sourceChanged = failure.reason { hasChanged = true }
         if hasChanged {
             session.record(in: &writer.checkpoint)
             throw await attempt.endAsChanged(&writer)
@@ -78,9 +74,11 @@ struct UploadExchange {
         }
     }
 
-    /// Notes how many bytes are not yet counted when the request has come to a position.
+    /// Counts the bytes that were handed over when the request has come to a position.
     private func note(_ position: Int64, _ writer: inout CheckpointWriter) {
-        writer.checkpoint.progress.uncounted = uncounted.base + max(0, position - uncounted.start)
+        let handed = handedOver.base + max(0, position - handedOver.start)
+        attempt.context.count(BytesMoved(sent: max(0, handed - writer.checkpoint.progress.handedOver)))
+        writer.checkpoint.progress.handedOver = handed
     }
 
     /// Takes in what the transport saw, keeps what a restart rests on, and passes the crash points that follow it.
@@ -97,9 +95,9 @@ struct UploadExchange {
         writer.record(&session, digest, now: attempt.context.now)
         note(position, &writer)
         if writer.checkpoint != writer.committed, !writer.isSparing, writer.isDue {
-            let counts = writer.checkpoint.progress.confirmed > writer.committed?.progress.confirmed ?? 0
-            try await writer.commit(countsBytes: counts)
-            if counts { uncounted = (0, position) }
+            let hasProgress = writer.checkpoint.progress.confirmed > writer.committed?.progress.confirmed ?? 0
+            try await writer.commit(progressed: hasProgress)
+            if hasProgress { handedOver = (0, position) }
         }
         pass(position, isSent)
     }

@@ -52,7 +52,7 @@ struct UploadLoss {
         // Handed to the network is not taken by the service; but it can't be told apart.
         let progress = writer.checkpoint.progress
         let wasWhole =
-            writer.checkpoint.phase.mayBeComplete && progress.uncounted + progress.confirmed >= attempt.source.size
+            writer.checkpoint.phase.mayBeComplete && progress.handedOver + progress.confirmed >= attempt.source.size
         if wasWhole {
             title = "\(name) no longer has the upload, which may have been complete; the file is sent again"
         }
@@ -86,7 +86,7 @@ struct UploadLoss {
             .perform(record, in: context) { receipt in wanted.taken(from: receipt) }
         switch found {
         case .adopted(let captures):
-            try await writer.commit(countsBytes: true)
+            try await writer.commit(progressed: true)
             return .finished(captures)
         case .resend:
             throw try await sendAgain("the answer to the upload is lost, and nothing of it is at the service", &writer)
@@ -102,7 +102,7 @@ struct UploadLoss {
     /// Returns how much would be sent again if the upload were gone.
     private func stake(_ writer: CheckpointWriter) -> Int64 {
         let progress = writer.checkpoint.progress
-        return max(progress.confirmed, min(progress.uncounted, attempt.source.size))
+        return max(progress.confirmed, min(progress.handedOver, attempt.source.size))
     }
 
     /// Returns whether a response shows that the service itself gave it, and nothing in front of it.
@@ -119,7 +119,7 @@ struct UploadLoss {
         let isLast = writer.checkpoint.progress.losses >= context.facts.retry.attempts
         // Another attempt is a person's, who has seen to it.
         if isLast { writer.checkpoint.progress.losses = 0 }
-        try await writer.commit(countsBytes: false)
+        try await writer.commit(progressed: false)
         return isLast
     }
 

@@ -135,7 +135,8 @@ package struct LedgerStage: Stage {
             let state = body["state"]?.string
         else { return again }
         context.pass(.pollAnswered)
-        try await context.commit(checkpoint, moved: BytesMoved(received: answer.bytesReceived))
+        context.count(BytesMoved(received: answer.bytesReceived))
+        try await context.commit(checkpoint, progressed: answer.bytesReceived > 0)
         switch state {
         case "done":
             guard let value = body["result"]?["value"] else { return again }
