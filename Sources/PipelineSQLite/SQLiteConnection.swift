@@ -56,6 +56,9 @@ package final class SQLiteConnection {
         return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK && hasMoved != 0
     }
 
+    /// The number of the row that was inserted last (sqlite3_last_insert_rowid).
+    package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+
     /// Drops the pages that are kept in memory to spare a look at the file (sqlite3_db_release_memory).
     package func releaseMemory() { sqlite3_db_release_memory(handle) }
 

@@ -8,8 +8,10 @@ package typealias SQLiteValues = KeyValuePairs<String, any SQLiteValue>
 package final class SQLiteStatement {
     let pointer: OpaquePointer
     unowned let connection: SQLiteConnection
-    private var parameters = SQLiteNames()
-    private var columns = SQLiteNames()
+    private let parameters: SQLiteNames
+    private let columns: SQLiteNames
+    /// The column behind the one that was read last.
+    private var nextColumn = 0
     /// A column that was read and is not there.
     private var missing: String?
 
@@ -20,14 +22,15 @@ package final class SQLiteStatement {
         guard code == SQLITE_OK, let prepared else { throw connection.error(code) }
         pointer = prepared
         self.connection = connection
-        for index in 0..<sqlite3_bind_parameter_count(prepared) {
-            // With its colon, which no caller writes.
-            let name = sqlite3_bind_parameter_name(prepared, index + 1).map { String(cString: $0 + 1) }
-            parameters.append(name ?? "?")
-        }
-        for index in 0..<sqlite3_column_count(prepared) {
-            columns.append(sqlite3_column_name(prepared, index).map { String(cString: $0) } ?? "")
-        }
+        parameters = SQLiteNames(
+            names: (0..<sqlite3_bind_parameter_count(prepared)).map { index in
+                // With its colon, which no caller writes.
+                sqlite3_bind_parameter_name(prepared, index + 1).map { String(cString: $0 + 1) } ?? "?"
+            })
+        columns = SQLiteNames(
+            names: (0..<sqlite3_column_count(prepared)).map { index in
+                sqlite3_column_name(prepared, index).map { String(cString: $0) } ?? ""
+            })
     }
 
     deinit { sqlite3_finalize(pointer) }
@@ -55,12 +58,14 @@ package final class SQLiteStatement {
     }
 
     private func bind(_ values: SQLiteValues) throws(SQLiteError) {
-        guard values.count == parameters.count else {
-            throw misuse("\(parameters.count) parameters and \(values.count) values")
+        guard values.count == parameters.names.count else {
+            throw misuse("\(parameters.names.count) parameters and \(values.count) values")
         }
+        var next = 0
         for (name, value) in values {
-            guard let index = parameters.index(of: name) else { throw misuse("no parameter \(name)") }
-            let code = value.bind(to: self, at: index + 1)
+            guard let index = parameters.index(of: name, from: next) else { throw misuse("no parameter \(name)") }
+            next = index + 1
+            let code = value.bind(to: self, at: Int32(next))
             guard code == SQLITE_OK else {
                 defer { reset() }
                 throw connection.error(code)
@@ -77,9 +82,12 @@ package final class SQLiteStatement {
 
     /// The number of a column. One that is not there is told once the row has been read; meanwhile it reads as NULL.
     func column(_ name: String) -> Int32 {
-        if let index = columns.index(of: name) { return index }
-        missing = name
-        return -1
+        guard let index = columns.index(of: name, from: nextColumn) else {
+            missing = name
+            return -1
+        }
+        nextColumn = index + 1
+        return Int32(index)
     }
 
     private func misuse(_ reason: String) -> SQLiteError {
@@ -88,22 +96,12 @@ package final class SQLiteStatement {
     }
 }
 
-/// Names in the order in which they are mostly asked for: each is looked for where the last one was found, and then in
-/// all.
+/// Names in the order in which they are mostly asked for.
 private struct SQLiteNames {
-    private var names: [String] = []
-    private var next = 0
+    let names: [String]
 
-    var count: Int { names.count }
-
-    mutating func append(_ name: String) { names.append(name) }
-
-    mutating func index(of name: String) -> Int32? {
-        if next >= names.count || names[next] != name {
-            guard let found = names.firstIndex(of: name) else { return nil }
-            next = found
-        }
-        defer { next += 1 }
-        return Int32(next)
+    /// The place of a name, which is mostly the one behind the last that was found.
+    func index(of name: String, from place: Int) -> Int? {
+        place < names.count && names[place] == name ? place : names.firstIndex(of: name)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import JournalConformance
 import PipelineCore
+import PipelineSQLite
 import Testing
 
 @testable import PipelineJournal
@@ -72,6 +73,27 @@ struct MetricsTests {
         #expect(names.count == 201 && names.contains("p199") && !names.contains("p200") && names.contains("other"))
         #expect(sums[Measurements.Series(.stageAttempts, ["other", "other", "succeeded"])]?.sum == 51)
         #expect(sums[Measurements.Series(.stageAttempts, ["p0", "stage0", "succeeded"])]?.sum == 2)
+    }
+
+    @Test("a row that was rolled back is not taken for another that has its number now")
+    func rolledBack() async throws {
+        let world = try SQLiteWorld()
+        defer { world.remove() }
+        let journal = try world.openSQLite()
+        let folder = StateFolder(world.state)
+        let owners = Owners(folder: folder, clock: world.clock, length: 30_000)
+        try JournalDatabase(folder).access { (connection) throws(JournalFailure) in
+            let rows = JobRows(connection: connection, owners: owners)
+            for (pipelines, end) in [(0..<1, "ROLLBACK"), (1..<2, "COMMIT"), (0..<2, "COMMIT"), (0..<2, "COMMIT")] {
+                connection.rollBack()
+                try rows.run("BEGIN IMMEDIATE")
+                try rows.insert(Self.measured(pipelines))
+                if end == "COMMIT" { try rows.run("COMMIT") }
+            }
+        }
+        let sums = try await journal.measured().sums
+        #expect(sums[Measurements.Series(.stageAttempts, ["p0", "stage0", "succeeded"])]?.sum == 2)
+        #expect(sums[Measurements.Series(.stageAttempts, ["p1", "stage1", "succeeded"])]?.sum == 3)
     }
 
     @Test("jobs that have not ended are counted by the state that a list shows", arguments: JournalKind.databases)

@@ -14,6 +14,8 @@ package protocol JournalConnection: AnyObject, SendableMetatype {
     /// Selects the id of each job that changed after `:after`, with the number of its last change as `changed`, in the
     /// order of these numbers; at least `:limit` if there are so many, and all that share the last number.
     static var changedJobs: StaticString { get }
+    /// Gives the job the number of a change, the next of all in the journal, where events have none of their own.
+    func numberChange(of job: Int64) throws(JournalFailure)
     /// Keeps other writers that name the same out until the transaction has ended.
     func serialize(_ name: String) throws(JournalFailure)
     /// Runs a statement inside the transaction, before its commit at the latest. The failure is thrown, here or by the

@@ -17,6 +17,22 @@ extension JournalMigrations {
         ) STRICT, WITHOUT ROWID;
         """
 
+    /// The same table with numbers of rows, so that a row which is known is found by one.
+    static let numberedMetrics = """
+        ALTER TABLE metrics RENAME TO old_metrics;
+        CREATE TABLE metrics (
+            number INTEGER PRIMARY KEY,
+            metric TEXT NOT NULL CHECK (metric <> ''),
+            labels TEXT NOT NULL,
+            bucket INTEGER NOT NULL CHECK (bucket >= 0),
+            count REAL NOT NULL CHECK (count >= 0),
+            sum REAL NOT NULL CHECK (sum >= 0),
+            UNIQUE (metric, labels, bucket)
+        ) STRICT;
+        INSERT INTO metrics (metric, labels, bucket, count, sum) SELECT metric, labels, bucket, count, sum FROM old_metrics;
+        DROP TABLE old_metrics;
+        """
+
     /// The table of how far each job's spans were exported, and what it is linked to.
     static let traces = """
         CREATE TABLE traces (

@@ -16,6 +16,7 @@ enum JournalMigrations {
             .init("callback-values", callbackValues),
             .init("metrics", metrics), .init("traces", traces),
             .init("early-callbacks", earlyCallbacks), .init("readings", readings),
+            .init("numbered-metrics", numberedMetrics), .init("changes-of-commits", changesOfCommits),
         ])
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
@@ -365,5 +366,10 @@ enum JournalMigrations {
         CREATE TRIGGER jobs_reopen AFTER UPDATE OF ended ON jobs WHEN new.ended IS NULL AND old.outcome IS NOT NULL BEGIN
             UPDATE jobs SET outcome = NULL WHERE number = new.number;
         END;
+        """
+
+    /// The number of a job's last change is given once by each commit that has events, no longer by each event.
+    private static let changesOfCommits = """
+        DROP TRIGGER events_change_job;
         """
 }

@@ -9,6 +9,12 @@ extension SQLiteConnection: JournalConnection {
         "SELECT changed, id FROM jobs WHERE changed > :after ORDER BY changed LIMIT :limit"
     }
 
+    package func numberChange(of job: Int64) throws(JournalFailure) {
+        _ = try change("UPDATE journal_changes SET last = last + 1", [:])
+        _ = try change(
+            "UPDATE jobs SET changed = (SELECT last FROM journal_changes) WHERE number = :job", ["job": job])
+    }
+
     /// There is one writer at a time anyhow.
     package func serialize(_ name: String) {}
 

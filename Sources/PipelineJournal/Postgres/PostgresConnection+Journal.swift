@@ -18,6 +18,9 @@ extension PostgresConnection: JournalConnection {
         """
     }
 
+    /// Each event has that of its transaction.
+    package func numberChange(of job: Int64) {}
+
     package func serialize(_ name: String) throws(JournalFailure) {
         try readRows(
             of: "SELECT 1 AS one FROM pg_advisory_xact_lock(hashtextextended(CAST(:name AS TEXT), 0))", ["name": name]

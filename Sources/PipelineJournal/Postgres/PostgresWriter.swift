@@ -54,7 +54,7 @@ final class PostgresWriter: Sendable {
     private struct Link {
         var connection: PostgresConnection?
         var token = Int64.random(in: 1 ... .max / 2)
-        let metricNames = KnownMetricNames()
+        let known = KnownMetrics()
         /// The time that the last transaction took, in seconds, for the next one to keep.
         var lastDuration: Double?
         /// Set while nobody knows whether the group of that token was committed, with what tells its callers, and when it
@@ -155,7 +155,7 @@ extension PostgresWriter {
             try sign(link.token, on: connection)
             let measured = GatheredMeasurements()
             let rows = JobRows(
-                connection: connection, owners: owners, metricNames: link.metricNames, gathered: measured)
+                connection: connection, owners: owners, known: link.known, gathered: measured)
             for owner in renewals { try renew(owner, rows) }
             for call in calls { tell.append(try call.perform(rows)) }
             measured.add(Self.measurements(of: link.lastDuration))

@@ -7,7 +7,7 @@ struct CommitGroup {
     /// Owners whose leases are renewed on the way.
     let renewals: [OwnerID]
     let leases: Owners
-    let metricNames: KnownMetricNames
+    let known: KnownMetrics
     /// The measurements of the writer of itself, and then those of the calls that were kept: written once for all.
     private(set) var measured: Measurements
     /// The closures that tell the callers whose rows were kept.
@@ -17,9 +17,9 @@ struct CommitGroup {
 
     init(
         calls: [QueuedWrite<SQLiteConnection>], renewals: [OwnerID], leases: Owners,
-        metricNames: KnownMetricNames = KnownMetricNames(), measured: Measurements = Measurements()
+        known: KnownMetrics = KnownMetrics(), measured: Measurements = Measurements()
     ) {
-        self.metricNames = metricNames
+        self.known = known
         self.measured = measured
         self.calls = calls
         self.renewals = renewals
@@ -28,7 +28,7 @@ struct CommitGroup {
 
     /// Writes and commits; when it throws, nothing of the whole group was kept.
     mutating func write(on connection: SQLiteConnection) throws(JournalFailure) {
-        let rows = JobRows(connection: connection, owners: leases, metricNames: metricNames)
+        let rows = JobRows(connection: connection, owners: leases, known: known)
         try rows.run("BEGIN IMMEDIATE")
         do throws(JournalFailure) {
             for owner in renewals { try renew(owner, rows) }

@@ -5,7 +5,12 @@ import PipelineSQL
 extension JobRows {
     /// Writes the changes of a job whose lease was checked in the same transaction.
     func apply(_ changes: [JournalChange], to job: Int64) throws(JournalFailure) {
-        for change in changes { try apply(change, to: job) }
+        var hasEvents = false
+        for change in changes {
+            try apply(change, to: job)
+            if case .event = change { hasEvents = true }
+        }
+        if hasEvents { try connection.numberChange(of: job) }
     }
 
     private func apply(_ change: JournalChange, to job: Int64) throws(JournalFailure) {
@@ -162,8 +167,13 @@ extension JobRows {
             ], else: .mistake("notification \(record.id) was sent already"))
     }
 
-    /// Appends an event; it must be the next one.
-    func insert(_ event: JobEvent, _ job: Int64) throws(JournalFailure) {
+    /// Appends events, which must be the next ones.
+    func insert(_ events: [JobEvent], _ job: Int64) throws(JournalFailure) {
+        for event in events { try insert(event, job) }
+        if !events.isEmpty { try connection.numberChange(of: job) }
+    }
+
+    private func insert(_ event: JobEvent, _ job: Int64) throws(JournalFailure) {
         guard let sequence = event.sequence else {
             throw .mistake("an event without a sequence number is not journaled")
         }

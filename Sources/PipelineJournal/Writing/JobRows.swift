@@ -6,7 +6,7 @@ import PipelineSQL
 package struct JobRows<Connection: JournalConnection>: JournalAccess {
     let connection: Connection
     let owners: Connection.OwnerRows
-    var metricNames = KnownMetricNames()
+    var known = KnownMetrics()
     /// What calls measure, until their transaction writes it.
     var gathered = GatheredMeasurements()
 
@@ -25,7 +25,7 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
         for (fact, value) in job.facts { try keep(fact, value, number) }
         for file in job.files { try keep(file, number) }
         for record in job.notifications.values { try keep(record, number) }
-        for event in events { try insert(event, number) }
+        try insert(events, number)
         try owners.complete(job.record, number, on: connection)
         return Lease(job: job.record.id, owner: owner, epoch: 1)
     }

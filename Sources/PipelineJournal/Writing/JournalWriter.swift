@@ -9,7 +9,7 @@ final class JournalWriter: Sendable {
     private let owners: Owners
     private let counted = Mutex(JournalStatistics())
     private let end = ThreadEnd()
-    private let metricNames = KnownMetricNames()
+    private let known = KnownMetrics()
     /// The time that the last transaction took, in seconds; it is kept with the next.
     private let lastDuration = Mutex<Double?>(nil)
 
@@ -68,7 +68,7 @@ extension JournalWriter {
         measured.count(.journalCommits, [])
         if let last = lastDuration.withLock({ $0 }) { measured.observe(.journalCommit, [], last) }
         var group = CommitGroup(
-            calls: calls, renewals: owners, leases: self.owners, metricNames: metricNames, measured: measured)
+            calls: calls, renewals: owners, leases: self.owners, known: known, measured: measured)
         let start = ContinuousClock.now
         let failure = writing { (connection) throws(JournalFailure) in try group.write(on: connection) }
         guard let failure else {
