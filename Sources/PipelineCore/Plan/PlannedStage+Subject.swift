@@ -1,10 +1,30 @@
 extension PlannedStage {
+    /// The kind of a stage and the address of its service, as far as the document alone tells it.
+    enum Subject: Sendable {
+        case known(String)
+        /// The address is what an expression gives.
+        case address(Template)
+
+        init(_ kind: String, at url: Template?) {
+            if let url, url.constant == nil {
+                self = .address(url)
+            } else {
+                self = .known(Self.text(kind, at: url?.constant))
+            }
+        }
+
+        static func text(_ kind: String, at url: String?) -> String {
+            guard let url, let host = URLReference(url).authority?.split(separator: "@").last else { return kind }
+            return "\(kind) \(host)"
+        }
+    }
+
     /// Returns what durations of the stage are of (``StageSample/subject``): its kind, and the address of its service
     /// as far as the scope tells it. A scope without secrets: it is kept.
     package func subject(in scope: @autoclosure () -> Scope) -> String {
-        guard let url = serviceURL.flatMap({ $0.constant ?? (try? $0.evaluateText(in: scope())) }),
-            let host = URLReference(url).authority?.split(separator: "@").last
-        else { return kind }
-        return "\(kind) \(host)"
+        switch durationSubject {
+        case .known(let text): text
+        case .address(let url): Subject.text(kind, at: try? url.evaluateText(in: scope()))
+        }
     }
 }

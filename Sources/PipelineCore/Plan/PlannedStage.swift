@@ -49,8 +49,8 @@ package final class PlannedStage: Sendable {
     package let tokens: [String]
     /// The captures of it that some expression of the document reads; nil for a name that is computed.
     package let namesRead: Set<String?>
-    /// The URL of the service that it names; nil when it names none.
-    let serviceURL: Template?
+    /// The subject of its durations, or how that is found.
+    let durationSubject: Subject
     /// The captures that it makes.
     package let captures: [CaptureDeclaration]
     /// Values of it that expressions give, to be checked once they are known.
@@ -89,7 +89,7 @@ package final class PlannedStage: Sendable {
         discretionary = draft.isDiscretionary(options, in: document.background)
         tokens = draft.tokens(options, in: document)
         self.namesRead = namesRead
-        serviceURL = document.services.first { $0.name == options.service }?.url
+        durationSubject = Subject(kind.name, at: document.services.first { $0.name == options.service }?.url)
         captures = draft.captures
         checks = draft.checks
         source = document.source

@@ -11,27 +11,34 @@ package struct URLParts: Sendable, Equatable {
 
     /// Nil when it is no absolute `http` or `https` URL.
     package init?(_ url: String) {
-        // By bytes: it is cut several times for each request, and every delimiter is ASCII.
-        guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")), url.utf8[colon...].starts(with: "://".utf8) else {
+        // By bytes in a row: it is cut several times for each request, and every delimiter is ASCII.
+        var url = url
+        guard let parts = url.withUTF8({ URLParts(bytes: $0) }) else { return nil }
+        self = parts
+    }
+
+    private init?(bytes: UnsafeBufferPointer<UInt8>) {
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
             return nil
         }
-        let scheme = url[..<colon].lowercased()
+        let scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
         guard scheme == "http" || scheme == "https" else { return nil }
-        var rest = url.utf8[url.utf8.index(colon, offsetBy: 3)...]
+        var rest = bytes[(colon + 3)...]
         if let fragment = rest.firstIndex(of: UInt8(ascii: "#")) { rest = rest[..<fragment] }
-        let mark = rest.firstIndex(of: UInt8(ascii: "?"))
-        let path = rest[..<(mark ?? rest.endIndex)].firstIndex(of: UInt8(ascii: "/")) ?? mark ?? rest.endIndex
+        let mark = rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
+        let path = rest[..<mark].firstIndex(of: UInt8(ascii: "/")) ?? mark
         self.scheme = scheme
-        self.authority = String(Substring(rest[..<path]))
-        self.path = String(Substring(rest[path..<(mark ?? rest.endIndex)]))
-        self.query = mark.map { String(Substring(rest[rest.index(after: $0)...])) }
+        authority = String(decoding: rest[..<path], as: UTF8.self)
+        self.path = String(decoding: rest[path..<mark], as: UTF8.self)
+        query = mark == rest.endIndex ? nil : String(decoding: rest[(mark + 1)...], as: UTF8.self)
     }
 
     /// Scheme, host and port (RFC 6454), with the port always written out and no user.
     package var origin: String {
         let host = Self.user(of: authority).map { String(authority[$0.host...]) } ?? authority
         let bare = host.lowercased()
-        let hasPort = bare.last?.isNumber == true && bare.contains(":") && portSeparator(in: bare) != nil
+        let endsInDigit = bare.utf8.last.map { (0x30...0x39).contains($0) } == true
+        let hasPort = endsInDigit && Self.hasPortSeparator(bare)
         return "\(scheme)://\(hasPort ? bare : bare + (scheme == "https" ? ":443" : ":80"))"
     }
 
@@ -41,7 +48,8 @@ package struct URLParts: Sendable, Equatable {
 
     /// The URL without `user:password@`, and these decoded; nil when it holds none.
     package static func withoutUser(_ url: String) -> (url: String, user: String, password: String)? {
-        guard let parts = URLParts(url), let mark = user(of: parts.authority) else { return nil }
+        guard url.utf8.contains(UInt8(ascii: "@")), let parts = URLParts(url), let mark = user(of: parts.authority)
+        else { return nil }
         let pair = parts.authority.unicodeScalars[..<mark.end]
             .split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(Substring.init)
         let host = parts.authority[mark.host...]
@@ -58,10 +66,9 @@ package struct URLParts: Sendable, Equatable {
         authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { ($0, authority.utf8.index(after: $0)) }
     }
 
-    /// The colon before the port; an IPv6 address's own colons stand in brackets.
-    private func portSeparator(in host: String) -> String.Index? {
-        guard let colon = host.lastIndex(of: ":") else { return nil }
-        if let bracket = host.lastIndex(of: "]"), bracket > colon { return nil }
-        return colon
+    /// Returns whether there is a colon before a port; an IPv6 address's own colons stand in brackets.
+    private static func hasPortSeparator(_ host: String) -> Bool {
+        guard let colon = host.utf8.lastIndex(of: UInt8(ascii: ":")) else { return false }
+        return host.utf8.lastIndex(of: UInt8(ascii: "]")).map { $0 < colon } ?? true
     }
 }
