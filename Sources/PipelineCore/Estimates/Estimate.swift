@@ -90,7 +90,10 @@ package struct Estimate: Sendable, Hashable {
     }
 
     /// The data of `estimate.changed`: seconds left; p90 and p99 are null where the interval is contradicted.
-    package var data: JSONObject {
+    package var data: JSONObject { data(quantile) }
+
+    /// Returns the same of quantiles that are known.
+    func data(_ quantile: (Double) -> Double) -> JSONObject {
         var data = JSONObject(quantiles: quantile, isContradicted: isContradicted)
         data["sources"] = .array(sources.map { .string($0) })
         return data

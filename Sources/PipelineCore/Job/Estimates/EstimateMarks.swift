@@ -102,12 +102,14 @@ package struct EstimateMarks: Sendable {
         let now = table.moment.time
         let elapsed = max(0, (now - (table.step(key)?.started ?? now)).seconds)
         guard let estimate = Estimate(outlook(of: key, stage, in: table)(), elapsed: elapsed) else { return [] }
+        let (p50, p90) = (estimate.quantile(0.5), estimate.quantile(0.9))
         if elapsed < 1 {
-            steps[key]?.p50 = estimate.quantile(0.5)
-            steps[key]?.p90 = estimate.quantile(0.9)
+            steps[key]?.p50 = p50
+            steps[key]?.p90 = p90
         }
         let whole = jobEstimate(of: table, watch).map { Self.event($0.data, of: nil, table) }
-        return [Self.event(estimate.data, of: key, table)] + (whole.map { [$0] } ?? [])
+        return [Self.event(estimate.data { $0 == 0.5 ? p50 : $0 == 0.9 ? p90 : estimate.quantile($0) }, of: key, table)]
+            + (whole.map { [$0] } ?? [])
     }
 
     /// Nobody waits for what takes less than half a second.

@@ -39,7 +39,10 @@ package struct JobEstimate: Sendable, Hashable {
             }
         }
         guard isKnown else { return nil }
-        sketch = ways.values.reduce(QuantileSketch.zero) { $0.beside($1) }
+        // A way to a stage that others need is part of theirs.
+        let passed = Set(plan.stages.flatMap(\.needs))
+        sketch = plan.stages.filter { !passed.contains($0.id) }.compactMap { ways[$0.id] }
+            .reduce(QuantileSketch.zero) { $0.beside($1) }
         self.unknown = unknown
         isContradicted = plan.stages.contains { stage in
             job.steps[StepKey(stage: stage.id)]?.state.isEnded != true && estimates[stage.id]?.isContradicted == true
