@@ -36,7 +36,7 @@ test: dependencies ## Run all tests, one after the other, then simulated schedul
 	@.scripts/browser >/dev/null || [ -z "$$CI" ]
 	@.scripts/readers >/dev/null || true
 	@.scripts/test $(CHECK) --no-parallel
-	@SWIFT_DETERMINISTIC_HASHING=1 SEEDS=20000 LONG_SEEDS=4000 .scripts/test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
+	@SWIFT_DETERMINISTIC_HASHING=1 SEEDS=20000 LONG_SEEDS=20000 .scripts/test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
 
 .PHONY: peers
 peers: ## Get servers that others wrote, from PyPI, for the tests of uploads (make test does so too)
