@@ -103,11 +103,14 @@ let package = Package(
         .target(name: "CBase64"),
         .target(name: "CChecksum"),
         .target(name: "CFiles"),
-        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        // Of libcurl, OpenSSL and libarchive what is called is found when it is called first (apt: libcurl4-openssl-dev,
+        // libssl-dev and libarchive-dev have what is compiled with).
+        .target(name: "CLateLibrary"),
+        .target(name: "CCurl", dependencies: ["CLateLibrary"]),
+        .target(name: "COpenSSL", dependencies: ["CLateLibrary"]),
+        .target(name: "CArchive", dependencies: ["CLateLibrary"]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "CArchive"),
 
         // Spans for a collector, from the journal.
         .target(

@@ -16,6 +16,9 @@ if ! "$source/bin/pipeline" --version >/dev/null; then
     echo "libcurl4 libsqlite3-0 zlib1g libarchive13 libssl3, or their like" >&2
     exit 1
 fi
+case $("$source/bin/pipeline" --version) in
+*"libcurl ?"*) echo "install.sh: jobs need libcurl, which is not there: install libcurl4, or its like" >&2 ;;
+esac
 mkdir -p "$prefix"
 prefix=$(cd "$prefix" && pwd)
 [ "$prefix" != "$source" ] || { echo "install.sh: that is the folder it is in" >&2; exit 1; }

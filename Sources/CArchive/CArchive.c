@@ -1,10 +1,5 @@
-// dlopen(3) and dlsym(3) are no part of C itself.
-#define _GNU_SOURCE
 #include "CArchive.h"
-
-#include <dlfcn.h>
-#include <stdatomic.h>
-#include <stdlib.h>
+#include "CLateLibrary.h"
 
 // Behind our own declarations, which they are compared with where a machine has them.
 #if __has_include(<archive_entry.h>)
@@ -26,41 +21,18 @@ _Static_assert(CARCHIVE_EXTRACT_SECURE_SYMLINKS == ARCHIVE_EXTRACT_SECURE_SYMLIN
 _Static_assert(CARCHIVE_EXTRACT_SECURE_NODOTDOT == ARCHIVE_EXTRACT_SECURE_NODOTDOT, "ARCHIVE_EXTRACT_SECURE_NODOTDOT");
 #endif
 
-// libarchive is opened by the first archive, not by the start of each program: it brings libxml2 and with that ICU
-// along, eight libraries and 1.5 MiB in all.
+// libarchive is opened by the first archive: it brings libxml2 and with that ICU along, eight libraries and 1.5 MiB.
 #ifdef __APPLE__
 static const char *const names[] = {"libarchive.2.dylib", "/usr/lib/libarchive.2.dylib", NULL};
 #else
 static const char *const names[] = {"libarchive.so.13", NULL};
 #endif
 
-static void *_Atomic library;
+static struct clate_library library = {names, NULL};
 
-int carchive_open(void) {
-    if (library) return 1;
-    for (const char *const *name = names; *name; name++) {
-        void *found = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
-        if (!found) continue;
-        // A second thread finds the same library and counts it once more; it is never closed.
-        library = found;
-        return 1;
-    }
-    return 0;
-}
+int carchive_open(void) { return clate_open(&library); }
 
-static void *found(const char *name) {
-    void *function = carchive_open() ? dlsym(library, name) : NULL;
-    if (!function) abort();
-    return function;
-}
-
-// What libarchive has under the name, of the type that it is declared with.
-#define FOUND(name)                                                                                                    \
-    ({                                                                                                                 \
-        static void *_Atomic known;                                                                                    \
-        if (!known) known = found(#name);                                                                              \
-        (__typeof__(&name))known;                                                                                      \
-    })
+#define FOUND(name) CLATE_FOUND(library, name)
 
 int archive_errno(struct archive *archive) { return FOUND(archive_errno)(archive); }
 const char *archive_error_string(struct archive *archive) { return FOUND(archive_error_string)(archive); }

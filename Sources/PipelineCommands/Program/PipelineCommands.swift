@@ -31,7 +31,12 @@ public enum PipelineCommands {
             exit(status.rawValue)
         } catch {
             guard let report = UsageReport(error, arguments: Array(CommandLine.arguments.dropFirst())) else {
-                RootCommand.exit(withError: error)
+                // Libraries are asked for their versions only when somebody wants to know: it opens them.
+                guard RootCommand.message(for: error) == ProgramVersion.program else {
+                    RootCommand.exit(withError: error)
+                }
+                print(ProgramVersion.text)
+                exit(ExitStatus.succeeded.rawValue)
             }
             let console = Console(environment: ProcessEnvironment.all, color: .auto)
             for line in report.lines { console.note(line) }

@@ -11,7 +11,7 @@ struct RootCommand: ParsableCommand {
 
             Example: pipeline run selfie.json -i video=me.y4m
             """,
-        version: ProgramVersion.text,
+        version: ProgramVersion.program,
         // So many that a flat list is not read.
         groupedSubcommands: [
             CommandGroup(

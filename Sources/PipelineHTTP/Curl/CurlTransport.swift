@@ -1,12 +1,13 @@
+import CCurl
 import CLibrary
 public import NetworkTasks
 import Synchronization
 
 /// HTTP on libcurl: one thread owns a `curl_multi` and carries any number of exchanges.
 ///
-/// The thread starts with the first exchange, and libcurl is initialised on it, so that a program that sends nothing
-/// pays nothing. All callbacks of ``ExchangeOptions`` run on that thread. When the last reference to the transport goes,
-/// it shuts down.
+/// The thread starts with the first exchange, which opens libcurl too, so that a program that sends nothing pays nothing.
+/// Without libcurl exchanges fail as those do that the machine has too little for (``ExchangeFailure/noLibrary``). All
+/// callbacks of ``ExchangeOptions`` run on that thread. When the last reference to the transport goes, it shuts down.
 public final class CurlTransport: Transport {
     private struct State: Sendable {
         var lastID: UInt64 = 0
@@ -39,7 +40,8 @@ public final class CurlTransport: Transport {
         }
         let exchange = CurlExchange(built, options: options, completion: completion)
         guard isRunning else {
-            completion.finish(.failure(exchange.failure(.outOfResources(errno: EAGAIN))))
+            let lack = ccurl_open() == 0 ? ExchangeFailure.noLibrary : EAGAIN
+            completion.finish(.failure(exchange.failure(.outOfResources(errno: lack))))
             return task
         }
         guard mailbox.post(.start(exchange)) else {
@@ -71,6 +73,7 @@ public final class CurlTransport: Transport {
     }
 
     private func startThread() -> Bool {
+        guard ccurl_open() != 0 else { return false }
         let (configuration, mailbox) = (configuration, mailbox)
         return OwnThread.start { CurlLoop.run(configuration, mailbox: mailbox) }
     }

@@ -1,3 +1,5 @@
+import CCurl
+
 /// An exchange that gave no whole answer; what a retry is decided from.
 public struct ExchangeFailure: Error, Sendable, Equatable {
     /// The reason why there is no whole response.
@@ -94,6 +96,9 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
     public static func cancelled(connectionMade: Bool = false) -> ExchangeFailure {
         ExchangeFailure(.cancelled, message: "The request was cancelled.", connectionMade: connectionMade)
     }
+
+    /// The code of ``Reason/outOfResources(errno:)`` on a machine without libcurl; `errno(3)` has it.
+    public static var noLibrary: Int32 { ccurl_missing() }
 
     /// True when the same request may fare better later; whether it may be sent again is the caller's to know.
     public var isRetryable: Bool {

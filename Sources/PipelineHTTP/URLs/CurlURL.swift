@@ -11,7 +11,7 @@ enum CurlURL {
         guard curl_url_set(handle, CURLUPART_URL, resolved, UInt32(CURLU_URLENCODE)) == CURLUE_OK else { return nil }
         curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0)
         var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(handle, CURLUPART_URL, &text, 0) == CURLUE_OK, let text else { return nil }
+        guard ccurl_url_get(handle, CURLUPART_URL, &text, 0) == CURLUE_OK, let text else { return nil }
         defer { curl_free(text) }
         let url = String(cString: text)
         return URLParts(url) == nil ? nil : url

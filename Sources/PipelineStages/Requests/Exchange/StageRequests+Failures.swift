@@ -70,6 +70,8 @@ extension StageRequests {
         case .tokenRefused: return "check tokenURL, clientID and clientSecret of \"oauth2\""
         case .addressRefused:
             return "\"network\": \"public\" of \(name) keeps private addresses out; leave it out if this one is meant"
+        case .outOfResources(ExchangeFailure.noLibrary):
+            return "install libcurl: 'apt install libcurl4', on Fedora 'dnf install libcurl'"
         case .outOfResources: return "it is tried again; a larger 'ulimit -n' lets more go on at once"
         case .protocolError: return "check the port and scheme in \(owner)"
         default: return nil

@@ -1,10 +1,14 @@
-// libcurl's curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt are variadic, which Swift cannot call.
-// Each wrapper below fixes the type of the last argument, as https://curl.se/libcurl/c/curl_easy_setopt.html names it.
-#ifndef PIPELINE_CCURL_SHIM_H
-#define PIPELINE_CCURL_SHIM_H
+// libcurl, opened by the first call: no program is linked with it (CLateLibrary.h).
+//
+// What is called of it is defined in CCurl.c under libcurl's own names. Its curl_easy_setopt, curl_easy_getinfo and
+// curl_multi_setopt are variadic, which Swift cannot call: each wrapper below fixes the type of the last argument, as
+// https://curl.se/libcurl/c/curl_easy_setopt.html names it.
+#ifndef PIPELINE_CCURL_H
+#define PIPELINE_CCURL_H
 
 #define CURL_DISABLE_TYPECHECK 1
 #include <curl/curl.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -15,53 +19,34 @@
 #error "libcurl 7.88 or newer is needed"
 #endif
 
-static inline CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value) {
-    return curl_easy_setopt(easy, option, value);
+// Opens libcurl; 0 when the machine has none. Without it nothing can be made or set up: curl_global_init fails, and
+// curl_easy_init, curl_multi_init, curl_url and curl_version_info return NULL. No other function may be called then.
+int ccurl_open(void);
+
+// What a machine without libcurl lacks, as errno(3) has it.
+static inline int ccurl_missing(void) {
+#ifdef ELIBACC
+    return ELIBACC;
+#else
+    return ENOENT;
+#endif
 }
 
-static inline CURLcode ccurl_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
-    return curl_easy_setopt(easy, option, value);
-}
+// libcurl 8 declares the URL const, older ones do not.
+CURLUcode ccurl_url_get(CURLU *url, CURLUPart part, char **text, unsigned int flags);
 
-static inline CURLcode ccurl_set_string(CURL *easy, CURLoption option, const char *value) {
-    return curl_easy_setopt(easy, option, value);
-}
-
-static inline CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, const void *value) {
-    return curl_easy_setopt(easy, option, value);
-}
-
-static inline CURLcode ccurl_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
-    return curl_easy_setopt(easy, option, value);
-}
-
-static inline CURLcode ccurl_set_write(CURL *easy, CURLoption option, curl_write_callback callback) {
-    return curl_easy_setopt(easy, option, callback);
-}
-
-static inline CURLcode ccurl_set_read(CURL *easy, curl_read_callback callback) {
-    return curl_easy_setopt(easy, CURLOPT_READFUNCTION, callback);
-}
-
-static inline CURLcode ccurl_set_seek(CURL *easy, curl_seek_callback callback) {
-    return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, callback);
-}
-
-static inline CURLcode ccurl_set_progress(CURL *easy, curl_xferinfo_callback callback) {
-    return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
-}
-
-static inline CURLcode ccurl_set_debug(CURL *easy, curl_debug_callback callback) {
-    return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, callback);
-}
-
-static inline CURLcode ccurl_set_prerequest(CURL *easy, curl_prereq_callback callback) {
-    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
-}
-
-static inline CURLcode ccurl_set_open_socket(CURL *easy, curl_opensocket_callback callback) {
-    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
-}
+CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value);
+CURLcode ccurl_set_offset(CURL *easy, CURLoption option, curl_off_t value);
+CURLcode ccurl_set_string(CURL *easy, CURLoption option, const char *value);
+CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, const void *value);
+CURLcode ccurl_set_list(CURL *easy, CURLoption option, struct curl_slist *value);
+CURLcode ccurl_set_write(CURL *easy, CURLoption option, curl_write_callback callback);
+CURLcode ccurl_set_read(CURL *easy, curl_read_callback callback);
+CURLcode ccurl_set_seek(CURL *easy, curl_seek_callback callback);
+CURLcode ccurl_set_progress(CURL *easy, curl_xferinfo_callback callback);
+CURLcode ccurl_set_debug(CURL *easy, curl_debug_callback callback);
+CURLcode ccurl_set_prerequest(CURL *easy, curl_prereq_callback callback);
+CURLcode ccurl_set_open_socket(CURL *easy, curl_opensocket_callback callback);
 
 // Sockets must not leak into programs that the process starts: libcurl 7.88 does not set close-on-exec itself.
 static inline int ccurl_open_socket(const struct curl_sockaddr *address) {
@@ -128,21 +113,10 @@ static inline void ccurl_fit_far_path(int descriptor) {
     (void)descriptor;
 }
 
-static inline CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value) {
-    return curl_easy_getinfo(easy, info, value);
-}
-
-static inline CURLcode ccurl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
-    return curl_easy_getinfo(easy, info, value);
-}
-
-static inline CURLcode ccurl_get_pointer(CURL *easy, CURLINFO info, void **value) {
-    return curl_easy_getinfo(easy, info, value);
-}
-
-static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
-    return curl_multi_setopt(multi, option, value);
-}
+CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value);
+CURLcode ccurl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
+CURLcode ccurl_get_pointer(CURL *easy, CURLINFO info, void **value);
+CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value);
 
 // The result of a finished transfer stands in a union that Swift imports awkwardly.
 static inline CURLcode ccurl_message_result(const CURLMsg *message) {
