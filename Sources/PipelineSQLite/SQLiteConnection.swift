@@ -17,7 +17,7 @@ package final class SQLiteConnection {
     private var statements: [UnsafePointer<UInt8>: SQLiteStatement] = [:]
 
     /// Of the process, before its first connection.
-    private static let memoryIsNotCounted: Void = csqlite_stop_counting_memory()
+    private static let configured: Void = csqlite_configure()
 
     /// Opens the file for reading and writing; SQLite opens one that can't be written for reading.
     ///
@@ -26,7 +26,7 @@ package final class SQLiteConnection {
     ///   - makesFile: whether a file that is not there is made, by the process's umask.
     ///   - busyTimeout: how long a statement waits for another connection that writes before it fails with SQLITE_BUSY.
     package init(_ path: String, makesFile: Bool = false, busyTimeout: Duration) throws(SQLiteError) {
-        _ = Self.memoryIsNotCounted
+        _ = Self.configured
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (makesFile ? SQLITE_OPEN_CREATE : 0)
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, flags, nil)

@@ -28,6 +28,26 @@ struct TransactionTests {
         #expect(try database.connect().texts("SELECT number FROM t") == ["1"])
     }
 
+    @Test("undo a savepoint of any number of pages, kept in memory and in a file", arguments: [5, 20, 40, 300, 3000])
+    func savepoints(pages: Int) throws {
+        let database = Database()
+        let connection = try database.connect()
+        try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (number INTEGER PRIMARY KEY, bytes BLOB)")
+        try connection.transaction(.writing) { () throws(SQLiteError) in
+            for number in 1...pages {
+                try connection.execute("INSERT INTO t VALUES (\(number), zeroblob(3900))")
+            }
+            try connection.execute("SAVEPOINT one; UPDATE t SET bytes = randomblob(3900)")
+            try connection.execute("ROLLBACK TO one; RELEASE one")
+            try connection.execute(
+                "SAVEPOINT two; UPDATE t SET bytes = zeroblob(3800) WHERE number % 2 = 0; RELEASE two")
+        }
+        let lengths = try connection.texts(
+            "SELECT DISTINCT length(bytes) || hex(substr(bytes, 1, 1)) FROM t ORDER BY 1")
+        #expect(lengths == ["380000", "390000"])
+        #expect(try connection.texts("PRAGMA integrity_check") == ["ok"])
+    }
+
     @Test("read one moment, whatever others commit")
     func readsOneMoment() throws {
         let database = Database()
