@@ -89,7 +89,7 @@ package final class PostgresJournal: DatabaseJournal {
             throw .refused(
                 place: address.description, reason: "it has no journal yet",
                 hint: "make it with 'pipeline journal migrate'")
-        case .at(let version) where version < PostgresSchema.steps.count:
+        case .at(let version) where version < PostgresSchema.oldest:
             throw .refused(
                 place: address.description, reason: "its journal is older than this program",
                 hint: "bring it up to date with 'pipeline journal migrate'")

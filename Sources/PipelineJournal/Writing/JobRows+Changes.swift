@@ -25,6 +25,7 @@ extension JobRows {
                 "UPDATE jobs SET mode = :mode, cause = NULL, later_cause = NULL WHERE number = :job",
                 ["mode": mode.rawValue, "job": job])
         case .requested(let request): try setRequest(request, job)
+        case .released(.crashed): throw .mistake("no owner lives to say that it crashed")
         case .released(let cause):
             try run(
                 "UPDATE jobs SET cause = :cause, later_cause = :later_cause, owner = NULL WHERE number = :job",

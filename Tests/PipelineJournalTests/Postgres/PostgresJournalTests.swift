@@ -62,6 +62,36 @@ struct PostgresJournalTests {
         await (try PostgresJournal(address)).close()
     }
 
+    @Test("of the version before is used as it is, an older one is not")
+    func olderSchema() async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.makeDatabase()
+        let address = server.address(of: database)
+        #expect(try PostgresJournal.migrate(address) == PostgresSchema.steps.count)
+        try await server.query("DELETE FROM pipeline.versions WHERE number > \(PostgresSchema.oldest)", in: database)
+        await (try PostgresJournal(address)).close()
+        #expect(try PostgresJournal.migrate(address) == PostgresSchema.steps.count - PostgresSchema.oldest)
+        try await server.query("DELETE FROM pipeline.versions WHERE number >= \(PostgresSchema.oldest)", in: database)
+        let failure = #expect(throws: JournalFailure.self) { _ = try PostgresJournal(address) }
+        #expect("\(failure as Any)".contains("older than this program"))
+    }
+
+    @Test("has no checks, which would be read from text by each statement, but keys and references")
+    func checks() async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.makeDatabase()
+        _ = try PostgresJournal.migrate(server.address(of: database))
+        func count(_ kind: String) async throws -> Int? {
+            let found = try await server.query(
+                "SELECT count(*) FROM pg_constraint WHERE contype = '\(kind)' AND connamespace = 'pipeline'::regnamespace",
+                in: database)
+            return Int(found)
+        }
+        #expect(try await count("c") == 0)
+        #expect(try await count("p") ?? 0 > 20)
+        #expect(try await count("f") ?? 0 > 5)
+    }
+
     @Test("of a newer program is refused, and the printed SQL makes the same one")
     func refusesNewer() async throws {
         let server = try await PostgresServer.shared()
