@@ -90,7 +90,7 @@ struct JSONNodeParser {
             if scanner.current == nil { throw unclosed("object", from: opening) }
             try refuseLoneComma()
             let member = try member()
-            if let first = places.insert(member.name, member.nameRange) {
+            if let first = places.first(of: member.name, among: members) {
                 try note(.duplicate(member.name, member.nameRange, line: lineNumber(first.start)))
             } else {
                 members.append(member)
@@ -183,15 +183,22 @@ extension UInt8 {
     }
 }
 
-/// The names of one object with their places, for finding those that stand twice.
+/// The names of one object with their places, for finding those that stand twice: few are looked through faster than a
+/// name is hashed.
 private struct NameTable {
+    private static let few = 12
     private var places: [SameScalars: SourceRange] = [:]
+    /// The number of members that are in the table.
+    private var count = 0
 
-    /// Takes up a name; gives the place of the first when it stood there already.
-    mutating func insert(_ name: String, _ range: SourceRange) -> SourceRange? {
-        let first = places[SameScalars(text: name)]
-        if first == nil { places[SameScalars(text: name)] = range }
-        return first
+    /// Returns the place of the name where it stands among the members already.
+    mutating func first(of name: String, among members: [JSONNode.Member]) -> SourceRange? {
+        guard members.count > Self.few else {
+            return members.first { $0.name.hasSameScalars(as: name) }?.nameRange
+        }
+        for member in members[count...] { places[SameScalars(text: member.name)] = member.nameRange }
+        count = members.count
+        return places[SameScalars(text: name)]
     }
 
     private struct SameScalars: Hashable {

@@ -23,8 +23,9 @@ package enum CallbackVerification: Sendable {
     private static let fields: [any AnyField] = [standardField, tokenField, hmacField]
 
     static var type: FieldType<CallbackVerification> {
-        FieldType(schema: schema) { place, findings in
-            guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return nil }
+        let table = FieldTable(fields)
+        return FieldType(schema: schema) { place, findings in
+            guard let reader = ObjectReader(place, table: table, findings: findings) else { return nil }
             let found: [CallbackVerification?] = [
                 reader.optional(standardField).map { .standardWebhooks($0) },
                 reader.optional(tokenField).map { .token($0) }, reader.optional(hmacField).map { .hmac($0) },

@@ -160,7 +160,7 @@ extension InputDefinition.Kind {
     }
 
     fileprivate func acceptsDefault(_ value: JSON) -> Bool {
-        accepts(value) || value.string?.contains("${{") == true
+        accepts(value) || value.string.map(TemplateReader.hasExpression) == true
     }
 }
 

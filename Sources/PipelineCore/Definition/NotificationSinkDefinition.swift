@@ -82,7 +82,7 @@ extension FieldType where Value == Setting<Bool> {
         let flag = flag(.known)
         return FieldType(schema: ["anyOf": [["const": true], .anyTemplate]]) { place, findings in
             if case .bool(true) = place.node.content { return .constant(true) }
-            if place.text?.contains("${{") == true { return flag.read(place, findings) }
+            if place.text.map(TemplateReader.hasExpression) == true { return flag.read(place, findings) }
             findings.report(place, "this must be true", hint: "to switch it off, take the entry out")
             return nil
         }

@@ -33,8 +33,8 @@ public struct NotifyDefinition: Sendable {
     static var type: FieldType<NotifyDefinition> {
         FieldType(schema: schema(with: [])) { place, findings in
             let others = findings.sinks
-            let known = fields + others.map(\.field)
-            guard let reader = ObjectReader(place, fields: known, findings: findings) else { return nil }
+            let known = FieldTable(fields + others.map(\.field))
+            guard let reader = ObjectReader(place, table: known, findings: findings) else { return nil }
             let events = reader.required(eventsField)
             let quantile = reader.optional(quantileField)
             let sink = NotificationSinkDefinition.read(reader, others)

@@ -84,7 +84,7 @@ extension PipelineDefinition {
             findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
         }
         guard let node = reading.node,
-            let reader = ObjectReader(SourceLocation(node), fields: fields, findings: findings)
+            let reader = ObjectReader(SourceLocation(node), table: FieldTable(fields), findings: findings)
         else { return nil }
         return read(reader, source: source)
     }

@@ -52,8 +52,9 @@ package struct ServiceDefinition: Sendable {
 
     /// A service is kept in spite of its mistakes, so that stages that name it have no mistake of their own.
     static var type: FieldType<ServiceDefinition> {
-        FieldType(schema: schema) { place, findings in
-            guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return placeholder }
+        let table = FieldTable(fields)
+        return FieldType(schema: schema) { place, findings in
+            guard let reader = ObjectReader(place, table: table, findings: findings) else { return placeholder }
             let url = reader.has("use") ? reader.optional(urlField) : reader.required(urlField)
             if reader.optional(useField) != nil, let place = reader.place(of: "use") {
                 findings.report(

@@ -35,10 +35,11 @@ package struct StageDefinition: Sendable {
 
     /// A stage is kept in spite of its mistakes, so that references to it are not mistakes too.
     static var type: FieldType<StageDefinition> {
-        FieldType(schema: ["title": "stage"]) { place, findings in
-            guard let reader = ObjectReader(place, fields: [idField, kindField], findings: findings) else { return nil }
+        let table = FieldTable([idField, kindField])
+        return FieldType(schema: ["title": "stage"]) { place, findings in
+            guard let reader = ObjectReader(place, table: table, findings: findings) else { return nil }
             _ = reader.required(idField)
-            let kind = reader.required(kindField, hint: kindAdvice(place))
+            let kind = reader.required(kindField, hint: reader.has("kind") ? nil : kindAdvice(place))
             let (idPlace, kindPlace) = (reader.place(of: "id"), reader.place(of: "kind"))
             if place.members?.contains(where: { $0.member.name == "kind" }) != true { reader.reportGuessed() }
             return StageDefinition(

@@ -27,6 +27,7 @@ struct TemplateSlips {
     }
 
     private func check(_ text: String, at place: SourceLocation) {
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: "{") }) else { return }
         let bytes = Array(text.utf8)
         var position = 0
         while let start = bytes[position...].firstIndex(where: { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: "{") }) {

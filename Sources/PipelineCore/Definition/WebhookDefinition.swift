@@ -31,8 +31,9 @@ package struct WebhookDefinition: Sendable {
     }
 
     static var type: FieldType<WebhookDefinition> {
-        FieldType(schema: schema) { place, findings in
-            guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return nil }
+        let table = FieldTable(fields)
+        return FieldType(schema: schema) { place, findings in
+            guard let reader = ObjectReader(place, table: table, findings: findings) else { return nil }
             let webhook = read(reader)
             return reader.finish() ? webhook : nil
         }

@@ -22,8 +22,9 @@ package struct Plan: Sendable {
     private let positions: [String: Int]
 
     init(
-        definition: PipelineDefinition, stages: [PlannedStage], finally: [PlannedStage], uses: [ReferenceUse],
-        checks: [SettingCheck], warnings: [Diagnostic], fetchedInputs: [String: [String]]
+        definition: PipelineDefinition, stages: [PlannedStage], finally: [PlannedStage],
+        uses: some Sequence<ReferenceUse>, checks: [SettingCheck], warnings: [Diagnostic],
+        fetchedInputs: [String: [String]]
     ) {
         self.fetchedInputs = fetchedInputs
         self.warnings = DiagnosticReport(source: definition.source, diagnostics: warnings)
@@ -75,7 +76,7 @@ private struct ReferencedNames {
     var neededSecrets: Set<String> = []
     var environment: Set<String> = []
 
-    init(_ uses: [ReferenceUse]) {
+    init(_ uses: some Sequence<ReferenceUse>) {
         for use in uses {
             switch use.reference.root {
             case .secret(let name):

@@ -35,7 +35,7 @@ package struct Planner {
         }
         return Plan(
             definition: definition, stages: ordered.compactMap(planned), finally: finals.compactMap(planned),
-            uses: documentUses + (drafts + finals).flatMap(\.uses), checks: documentChecks,
+            uses: ([documentUses] + (drafts + finals).map(\.uses)).joined(), checks: documentChecks,
             warnings: findings.warnings,
             fetchedInputs: Dictionary(
                 uniqueKeysWithValues: (drafts + finals).map { ($0.definition.id, $0.fetchedInputs(of: definition)) }))

@@ -27,7 +27,8 @@ final class StageDraft {
         self.previous = previous
     }
 
-    var uses: [ReferenceUse] { conditionUses + bodyUses }
+    /// All its references; most stages have none of the first sort.
+    var uses: [ReferenceUse] { conditionUses.isEmpty ? bodyUses : conditionUses + bodyUses }
 
     /// All stages that must have ended before it: those it names, those it reads from, else the one before it.
     ///
@@ -53,17 +54,19 @@ final class StageDraft {
         let service = document.services.first { $0.name == options.service }
         let around = (service?.decorators ?? []) + document.defaults.decorators
         let outside = around.filter { $0.name == "oauth2" }.map { $0.configuration.node.json.text }
-        return (Self.tokens(in: definition.place.node.json) + outside).reduce(into: []) { found, token in
+        return (Self.tokens(in: definition.place.node) + outside).reduce(into: []) { found, token in
             if !found.contains(token) { found.append(token) }
         }
     }
 
-    private static func tokens(in value: JSON) -> [String] {
-        switch value {
+    private static func tokens(in node: JSONNode) -> [String] {
+        switch node.content {
         case .object(let members):
             members.flatMap { member -> [String] in
-                guard member.name == "with", let list = member.value.array else { return tokens(in: member.value) }
-                return list.compactMap { $0["oauth2"].map(\.text) }
+                guard member.name == "with", case .array(let list) = member.value.content else {
+                    return tokens(in: member.value)
+                }
+                return list.compactMap { $0.member("oauth2")?.value.json.text }
             }
         case .array(let elements): elements.flatMap { tokens(in: $0) }
         case .null, .bool, .number, .string: []
@@ -73,12 +76,16 @@ final class StageDraft {
     /// The captures that expressions read, by the stage whose they are; nil for a name that is computed.
     static func namesRead(by document: [ReferenceUse], in drafts: [StageDraft]) -> [String: Set<String?>] {
         var names: [String: Set<String?>] = [:]
-        for use in document + drafts.flatMap(\.uses) {
+        for use in document {
             if case .capture(let stage, let name) = use.reference.root { names[stage, default: []].insert(name) }
         }
         for draft in drafts {
             for use in draft.uses {
-                if case .own(let name) = use.reference.root { names[draft.definition.id, default: []].insert(name) }
+                switch use.reference.root {
+                case .capture(let stage, let name): names[stage, default: []].insert(name)
+                case .own(let name): names[draft.definition.id, default: []].insert(name)
+                default: break
+                }
             }
         }
         return names

@@ -35,10 +35,8 @@ struct StageDrafting {
     private func draft(of stage: StageDefinition, after previous: String?) -> StageDraft {
         let draft = StageDraft(definition: stage, previous: previous)
         let kind = kind(of: stage)
-        let fields = kind.map { StageOptions.fields + $0.fields } ?? StageOptions.fields
-        guard let reader = ObjectReader(stage.place, fields: fields, findings: findings) else {
-            return draft
-        }
+        let table = kind?.table ?? FieldTable(StageOptions.fields)
+        guard let reader = ObjectReader(stage.place, table: table, findings: findings) else { return draft }
         let options = StageOptions.read(reader)
         draft.options = options
         draft.conditionUses = findings.takeStageFindings().uses

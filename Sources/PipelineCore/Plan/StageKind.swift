@@ -8,6 +8,8 @@ public struct StageKind: Sendable {
     public let summary: String
     /// The keys of its own, beside those that all stages have.
     package let fields: [any AnyField]
+    /// All keys that its stages may have.
+    let table: FieldTable
     /// The schema that the stage's object must match beyond its fields, such as a `oneOf` of keys; for the JSON Schema
     /// only.
     package let constraints: @Sendable () -> JSON?
@@ -44,6 +46,7 @@ public struct StageKind: Sendable {
         self.name = name
         self.summary = summary
         self.fields = fields
+        table = FieldTable(StageOptions.fields + fields)
         self.defaultDeadline = defaultDeadline
         self.keepsOwnDeadline = keepsOwnDeadline
         self.keepsSubmit = keepsSubmit

@@ -90,7 +90,7 @@ extension SelectorReader {
     private mutating func alternative(_ text: String, at range: SourceRange) -> Selector.Alternative? {
         let origin = TextOrigin(literal: range, in: source)
         do throws(SelectorError) {
-            if text.contains("${{") { throw unknown(text, origin) }
+            if TemplateReader.hasExpression(text) { throw unknown(text, origin) }
             if text.hasPrefix("$") { return try path(text, origin) }
             if text.hasPrefix("header:") { return try header(text, origin) }
             return Selector.Alternative(text: text, source: try plain(text, origin))
@@ -191,7 +191,7 @@ extension SelectorReader {
         let rest = text.dropFirst(prefix.count)
         let isName = !text.isEmpty && text.utf8.allSatisfy { ExpressionLexer.isNamePart($0) || $0 == UInt8(ascii: ".") }
         let hint: String =
-            if text.contains("${{") {
+            if TemplateReader.hasExpression(text) {
                 "selectors hold no expressions; \(Self.forms)"
             } else if let meant = Self.meant(text) {
                 "did you mean \"\(meant)\"? \(Self.capitalizedForms)"

@@ -113,7 +113,8 @@ package struct UserConfiguration: Sendable {
         for error in reading.errors {
             findings.report(range: error.range, pointer: "", error.message, hint: error.hint)
         }
-        let reader = reading.node.flatMap { ObjectReader(SourceLocation($0), fields: Self.fields, findings: findings) }
+        let table = FieldTable(Self.fields)
+        let reader = reading.node.flatMap { ObjectReader(SourceLocation($0), table: table, findings: findings) }
         var section = reader.map { Section($0) } ?? Section()
         let profiles = reader?.optional(Self.profiles) ?? []
         reader?.finish()

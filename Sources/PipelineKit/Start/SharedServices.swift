@@ -1,3 +1,4 @@
+import CLibrary
 import JSONPath
 import PipelineCore
 
@@ -17,6 +18,7 @@ enum SharedServices {
     ///   - folder: the document's, absolute.
     /// - Throws: all mistakes of the first file that has any, or that a file can't be read.
     static func expanded(_ source: SourceText, in folder: String) throws(DefinitionError) -> SourceText {
+        guard mayUse(source.bytes) else { return source }
         let reading = JSONNode.read(source)
         guard reading.errors.isEmpty, case .object(let services)? = reading.node?["services"]?.content else {
             return source
@@ -38,6 +40,23 @@ enum SharedServices {
             isChanged = true
         }
         return isChanged ? SourceText(name: source.name, bytes: bytes) : source
+    }
+
+    /// Returns whether the key "use" can stand in the text, written plainly or with escapes: a large document is not read
+    /// twice to find out that it shares nothing.
+    private static func mayUse(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { text in
+            func stands(_ word: String, at place: Int) -> Bool {
+                place + word.utf8.count <= text.count && memcmp(text.baseAddress! + place, word, word.utf8.count) == 0
+            }
+            return text.indices.contains { place in
+                switch text[place] {
+                case UInt8(ascii: "\""): stands("\"use\"", at: place)
+                case UInt8(ascii: "\\"): stands("\\u", at: place)
+                default: false
+                }
+            }
+        }
     }
 
     private static func shared(

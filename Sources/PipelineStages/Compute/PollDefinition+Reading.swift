@@ -10,8 +10,9 @@ extension PollDefinition {
 
     static func type(_ decorators: DecoratorCatalogue) -> FieldType<PollDefinition> {
         let fields = PollFields(decorators)
+        let table = FieldTable(fields.all)
         return FieldType(schema: fields.request.schema(with: fields.all)) { place, findings in
-            guard let reader = ObjectReader(place, fields: fields.all, findings: findings) else { return nil }
+            guard let reader = ObjectReader(place, table: table, findings: findings) else { return nil }
             let definition = fields.read(reader)
             return reader.finish() ? definition : nil
         }

@@ -36,8 +36,9 @@ struct PollList: Sendable {
         let request = RequestFields(roots, decorators: decorators, options: .init(declaresCaptures: false))
         let pages = PaginateDefinition.ListFields(roots)
         let fields: [any AnyField] = request.all + [itemsField, idField, atMostField, wholeField] + pages.all
+        let table = FieldTable(fields)
         return FieldType(schema: request.schema(with: fields)) { place, findings in
-            guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return nil }
+            guard let reader = ObjectReader(place, table: table, findings: findings) else { return nil }
             let definition = request.read(reader)
             let (items, id) = (reader.required(itemsField), reader.required(idField))
             let atMost = reader.value(atMostField, default: .constant(100))

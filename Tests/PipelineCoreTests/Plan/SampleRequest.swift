@@ -9,7 +9,7 @@ enum SampleRequest {
         let methods = methods.map { Field($0, FieldType<Template>.template(), "\($0) of this path.") }
         let fields: [any AnyField] = methods + rest + (submitted ? [once] : [])
         return FieldType(schema: schema(fields)) { place, findings in
-            guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return nil }
+            guard let reader = ObjectReader(place, table: FieldTable(fields), findings: findings) else { return nil }
             let present = methods.filter { reader.has($0.name) }
             if present.count != 1 {
                 reader.findings.report(

@@ -42,8 +42,9 @@ extension FieldType {
     public static func object(
         _ fields: [any AnyField], _ make: @escaping @Sendable (ObjectReader) -> Value?
     ) -> FieldType {
-        FieldType(schema: fields.objectSchema) { place, findings in
-            guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return nil }
+        let table = FieldTable(fields)
+        return FieldType(schema: fields.objectSchema) { place, findings in
+            guard let reader = ObjectReader(place, table: table, findings: findings) else { return nil }
             let value = make(reader)
             return reader.finish() ? value : nil
         }

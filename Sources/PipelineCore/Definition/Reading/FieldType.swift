@@ -145,7 +145,7 @@ extension FieldType where Value: RawRepresentable, Value.RawValue == String, Val
             if let value = Value(rawValue: text) { return value }
             let meant = Suggestion.nearest(to: text, among: words) ?? WordAlias.meaning(of: text, among: words)
             let start =
-                text.contains("${{")
+                TemplateReader.hasExpression(text)
                 ? "an expression cannot stand here: it is one of " : meant.map { "did you mean \"\($0)\"? There are " }
             findings.report(
                 place, "there is no \(noun) called '\(text)'",
@@ -159,7 +159,7 @@ extension SourceLocation {
     /// The hint for a string where something without quotes belongs, when the string holds just that.
     fileprivate func plainHint(_ isMeant: (String) -> Bool) -> String? {
         guard let text else { return nil }
-        if text.contains("${{") { return "an expression cannot stand here" }
+        if TemplateReader.hasExpression(text) { return "an expression cannot stand here" }
         return isMeant(text) ? "write \(text) without quotes" : nil
     }
 

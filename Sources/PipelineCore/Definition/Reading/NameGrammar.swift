@@ -36,7 +36,7 @@ public enum NameGrammar: Sendable {
 
     /// Returns how to mend a text that is not one.
     func hint(for text: String) -> String {
-        if text.contains("${{") { return "it is the same for every job: an expression cannot stand here" }
+        if TemplateReader.hasExpression(text) { return "it is the same for every job: an expression cannot stand here" }
         let mended = mended(text)
         return accepts(mended) ? "\(hint), for example \"\(mended)\"" : hint
     }

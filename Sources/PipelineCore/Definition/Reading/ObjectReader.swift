@@ -9,31 +9,36 @@ public final class ObjectReader {
     public let place: SourceLocation
     /// The collector to which mistakes are reported.
     public let findings: DiagnosticCollector
-    private let fields: [any AnyField]
+    private let table: FieldTable
     private let members: [(member: JSONNode.Member, place: SourceLocation)]
-    /// The members by name; of a table of fields few names are absent, of a document few are unknown.
+    /// The members by name, where they are many: few are looked through faster than a name is hashed.
     private let positions: [String: Int]
     /// Keys that no field has: where they are among the members, and what was most likely meant.
     private let unknown: [(position: Int, guess: String?)]
     private let guessed: [String: Int]
     private let mistakesBefore: Int
 
+    /// As many members are looked through.
+    private static let few = 12
+
     /// A reader for the object at the place; nil after having reported that it is no object.
-    package init?(_ place: SourceLocation, fields: [any AnyField], findings: DiagnosticCollector) {
+    package init?(_ place: SourceLocation, table: FieldTable, findings: DiagnosticCollector) {
         guard let members = place.members else {
             findings.report(
                 place, "this must be an object, not \(place.node.json.kindName)",
-                hint: Self.shape(of: fields, holding: place.node.json))
+                hint: Self.shape(of: table.fields, holding: place.node.json))
             return nil
         }
         self.place = place
         self.findings = findings
-        self.fields = fields
+        self.table = table
         self.members = members
         mistakesBefore = findings.diagnostics.count
-        positions = Dictionary(
-            members.enumerated().map { ($1.member.name, $0) }, uniquingKeysWith: { first, _ in first })
-        unknown = Self.unknown(members.map(\.member.name), fields)
+        positions =
+            members.count <= Self.few
+            ? [:]
+            : Dictionary(members.enumerated().map { ($1.member.name, $0) }, uniquingKeysWith: { first, _ in first })
+        unknown = Self.unknown(members, table.names)
         guessed = Dictionary(
             unknown.compactMap { entry in entry.guess.map { ($0, entry.position) } },
             uniquingKeysWith: { first, _ in first })
@@ -47,13 +52,14 @@ public final class ObjectReader {
 
     /// The value of a field; nil when it is absent or wrong (then it was reported).
     public func optional<Value>(_ field: Field<Value>) -> Value? {
-        guard let position = position(of: field.name) else { return nil }
+        let written = writtenPosition(of: field.name)
+        guard let position = written ?? guessed[field.name] else { return nil }
         let place = members[position].place
         let before = findings.diagnostics.count
         let value = field.type.read(place, findings)
         // A value that is nothing of the kind says that the guess about its key was wrong.
         let isWrongGuess =
-            positions[field.name] == nil && findings.diagnostics[before...].contains { $0.pointer == place.pointer }
+            written == nil && findings.diagnostics[before...].contains { $0.pointer == place.pointer }
         if isWrongGuess { findings.withdraw(from: before) }
         return value
     }
@@ -85,13 +91,12 @@ public final class ObjectReader {
 
     private func report(_ position: Int, _ guess: String?) {
         let (member, place) = members[position]
-        let known = fields.map(\.name)
         let advice =
             guess.map { "did you mean '\($0)'?" }
-            ?? KeyAlias.advice(for: member.name, among: known, in: members.map(\.member))
+            ?? KeyAlias.advice(for: member.name, among: table.names, in: members.map(\.member))
         findings.report(
             range: member.nameRange, pointer: place.pointer, "unknown key '\(member.name)'",
-            hint: advice ?? Self.listed(known, before: "the keys here are"))
+            hint: advice ?? Self.listed(table.names, before: "the keys here are"))
     }
 
     /// True if it has keys that mean nothing here: then a reader that misses one of several keys need not say so too.
@@ -125,20 +130,24 @@ public final class ObjectReader {
             hint: hint)
     }
 
-    private func position(of name: String) -> Int? { positions[name] ?? guessed[name] }
+    private func position(of name: String) -> Int? { writtenPosition(of: name) ?? guessed[name] }
+
+    private func writtenPosition(of name: String) -> Int? {
+        positions.isEmpty ? members.firstIndex { $0.member.name == name } : positions[name]
+    }
 
     private static func unknown(
-        _ names: [String], _ fields: [any AnyField]
+        _ members: [(member: JSONNode.Member, place: SourceLocation)], _ known: [String]
     ) -> [(position: Int, guess: String?)] {
         // Objects have few members: a set of the fields' names would cost more than it saves.
-        let strange = names.indices.filter { position in
-            let name = names[position]
-            return !fields.contains { $0.name == name } && name != "$schema" && !name.hasPrefix("x-")
+        let strange = members.indices.filter { position in
+            let name = members[position].member.name
+            return !known.contains(name) && name != "$schema" && !name.hasPrefix("x-")
         }
         guard !strange.isEmpty else { return [] }
-        let absent = fields.map(\.name).filter { !names.contains($0) }
+        let absent = known.filter { name in !members.contains { $0.member.name == name } }
         return strange.map { position in
-            let name = names[position]
+            let name = members[position].member.name
             return (
                 position, Suggestion.nearest(to: name, among: absent) ?? KeyAlias.meaning(of: name, among: absent)
             )

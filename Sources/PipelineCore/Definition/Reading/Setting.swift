@@ -39,7 +39,7 @@ extension FieldType {
         read: @escaping @Sendable (JSON) throws(ValueSyntaxError) -> Inner
     ) -> FieldType<Setting<Inner>> where Value == Setting<Inner> {
         FieldType(schema: schema()) { place, findings in
-            if let text = place.text, text.contains("${{") {
+            if let text = place.text, TemplateReader.hasExpression(text) {
                 guard let template = FieldType<Template>.template(roots).read(place, findings) else { return nil }
                 let setting = Setting.computed(template, range: place.node.range, read: computed ?? read)
                 findings.check(SettingCheck(setting, template, range: place.node.range), roots: roots, at: place)

@@ -209,5 +209,7 @@ extension ExpressionLexer {
 
     private func quoted(_ text: String) -> String { text == "\"" ? "'\"'" : "\"\(text)\"" }
 
-    private func starts(with text: String) -> Bool { bytes[position...].starts(with: text.utf8) }
+    private func starts(with text: String) -> Bool {
+        text.utf8.first == bytes[position] && bytes[position...].starts(with: text.utf8)
+    }
 }

@@ -41,7 +41,10 @@ struct TemplateReader {
 
     private mutating func read() {
         while position < bytes.count {
-            if starts(with: "$${{") {
+            if bytes[position] != UInt8(ascii: "$") {
+                literal.append(bytes[position])
+                position += 1
+            } else if starts(with: "$${{") {
                 literal += Array("${{".utf8)
                 position += 4
             } else if starts(with: "${{") {

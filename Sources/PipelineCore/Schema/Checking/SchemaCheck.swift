@@ -9,7 +9,7 @@ struct SchemaCheck {
     init(passesTemplates: Bool) { self.passesTemplates = passesTemplates }
 
     mutating func check(_ place: SourceLocation, _ rule: SchemaRule) {
-        if passesTemplates, let text = place.text, text.contains("${{") { return }
+        if passesTemplates, let text = place.text, TemplateReader.hasExpression(text) { return }
         if rule.refusesAll { return report(place, "nothing may stand here") }
         guard rule.takes(place.node) else {
             let wanted = rule.types.map(Self.article).joined(separator: " or ")
@@ -123,7 +123,7 @@ struct SchemaCheck {
         let fitting = rule.one.count { found(place, $0).isEmpty }
         if fitting == 0 { return refuse(place, alternatives: rule.one) }
         // Values that are not known yet fit several forms.
-        let isKnown = !passesTemplates || !place.node.json.text.contains("${{")
+        let isKnown = !passesTemplates || !TemplateReader.hasExpression(place.node.json.text)
         if fitting > 1, isKnown { report(place, "this fits \(fitting) of the forms that exclude each other") }
     }
 

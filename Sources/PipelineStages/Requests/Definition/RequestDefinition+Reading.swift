@@ -25,9 +25,10 @@ extension RequestDefinition {
         _ roots: AllowedRoots = .request, decorators: DecoratorCatalogue, options: Options = Options()
     ) -> FieldType<RequestDefinition> {
         let fields = RequestFields(roots, decorators: decorators, options: options)
+        let table = FieldTable(fields.all)
         return FieldType(schema: fields.schema) { place, findings in
             let before = findings.uses.count
-            guard let reader = ObjectReader(place, fields: fields.all, findings: findings) else { return nil }
+            guard let reader = ObjectReader(place, table: table, findings: findings) else { return nil }
             let definition = fields.read(reader)
             guard reader.finish(), var definition else { return nil }
             definition.usesOwnKey = findings.uses[before...].contains { $0.reference.root == .ownKey }

@@ -42,8 +42,9 @@ struct PartFields: Sendable {
 
     var type: FieldType<(request: RequestDefinition, keep: ValueTable)> {
         let all = request.all + [keep]
+        let table = FieldTable(all)
         return FieldType(schema: request.schema(with: all)) { place, findings in
-            guard let reader = ObjectReader(place, fields: all, findings: findings) else { return nil }
+            guard let reader = ObjectReader(place, table: table, findings: findings) else { return nil }
             let definition = request.read(reader)
             let kept = reader.value(keep, default: ValueTable())
             guard reader.finish(), var definition else { return nil }
@@ -78,8 +79,9 @@ struct AskDefinition: Sendable {
         let received = Field(
             "received", FieldType<Selector>.selector, "Where it stands what is there: a number of bytes, or bytes=0-M.")
         let all = fields.all + [offset, received]
+        let table = FieldTable(all)
         return FieldType(schema: fields.schema(with: all)) { place, findings in
-            guard let reader = ObjectReader(place, fields: all, findings: findings) else { return nil }
+            guard let reader = ObjectReader(place, table: table, findings: findings) else { return nil }
             let definition = fields.read(reader)
             let wanted = reader.optional(offset)
             let there = reader.optional(received)
