@@ -38,6 +38,7 @@ extension BatchRunner {
         case let phase?: return try await end(phase)
         case nil:
             let end = try await suspend(work.itemCause ?? .interrupted)
+            if let failure = work.failure { throw failure }
             return work.isCut && work.itemCause == nil ? .cut : end
         }
     }

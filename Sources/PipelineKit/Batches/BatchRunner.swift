@@ -148,6 +148,8 @@ package final class BatchRunner: Sendable {
         var stop: Stop?
         /// Why an item can't go on, of the first such.
         var itemCause: SuspensionCause?
+        /// The first failure of the journal because of which an item can't go on.
+        var failure: JournalFailure?
         /// The jobs of items that run in this process, until it is heard that they have come to rest: their rows may say so
         /// sooner.
         var here: Set<JobID> = []
@@ -280,9 +282,9 @@ package final class BatchRunner: Sendable {
         case .success(.parked), .success(.lost), .failure(.owned), .failure(.stale): return
         case .success(.suspended(let cause)): state.itemCause = state.itemCause ?? cause
         case .success(.ended), .success(.unknown): break
-        case .failure:
+        case .failure(let failure):
             state.stuck.insert(job)
-            state.itemCause = state.itemCause ?? .crashed
+            state.failure = state.failure ?? failure
         }
         if let item { state.rested.append(item) }
     }

@@ -69,6 +69,33 @@
         }
 
         @Test(
+            "a batch whose items find no room in the state folder says so, and resume does what is left",
+            .enabled(if: canMount, "needs the right to mount a file system"))
+        func fullStateOfABatch() async throws {
+            try await withWorkplace { workplace in
+                try FileManager.default.createDirectory(atPath: workplace.state, withIntermediateDirectories: false)
+                try workplace.write(
+                    "note.json",
+                    """
+                    { "pipeline": 1, "name": "note", "inputs": { "text": { "type": "string", "default": "" } },
+                      "stages": [ { "id": "w", "kind": "write", "to": "${{ slug(job.item) }}.txt",
+                                    "text": "${{ inputs.text }}" } ] }
+                    """)
+                try workplace.write("rows.csv", "text\n\(String(repeating: "x", count: 4_000_000))\nsmall\n")
+                try await withMount(workplace.state, "size=9m,mode=0700") {
+                    let full = try await workplace.run(
+                        "run", "note.json", "--each", "rows.csv", "--batch", "june", "--output", workplace.output)
+                    #expect(full.cause == .exited(75), "\(full)")
+                    #expect(full.errors.contains("no space left where jobs are kept: \(workplace.state)"), "\(full)")
+                    #expect(mount("tmpfs", workplace.state, "tmpfs", UInt(MS_REMOUNT), "size=64m") == 0)
+                    let resumed = try await workplace.run("resume")
+                    #expect(resumed.cause == .exited(0), "\(resumed)")
+                    #expect(workplace.files(below: workplace.output).count == 2)
+                }
+            }
+        }
+
+        @Test(
             "a state folder that can't be written to is refused with its name",
             .enabled(if: canMount, "needs the right to mount a file system"))
         func readOnlyState() async throws {
