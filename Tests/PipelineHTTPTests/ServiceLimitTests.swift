@@ -75,6 +75,22 @@ struct ServiceLimitTests {
         #expect(time >= .milliseconds(450))
     }
 
+    @Test("the rate of sending holds for many small bodies, not for large ones alone")
+    func smallBodies() async throws {
+        let server = try LoopbackServer { .status(200, body: "\($0.body.count)") }
+        defer { server.stop() }
+        let options = ExchangeOptions(limits: ServiceLimits(service: "studio", sendRate: 1_000_000))
+        let time = try await time {
+            try await all(30) {
+                let body = RequestBody.bytes([UInt8](repeating: 65, count: 20_000))
+                let request = RequestDescription(method: .post, url: server.url, body: body)
+                let answer = try await network.exchange(request, options: options)
+                #expect(answer.body == Array("20000".utf8))
+            }
+        }
+        #expect(time >= .milliseconds(450))
+    }
+
     @Test("the rate of receiving is shared by all transfers from the service", arguments: [1, 3])
     func receiveRate(transfers: Int) async throws {
         let size: Int64 = 600_000 / Int64(transfers)

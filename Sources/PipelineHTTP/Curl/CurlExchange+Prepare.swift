@@ -75,14 +75,15 @@ extension CurlExchange {
             easy.set(CURLOPT_HTTPGET, 1)
             easy.set(CURLOPT_CUSTOMREQUEST, method.rawValue)
         case .none: setSmallBody([], easy)
-        // libcurl sends a body below 64 KiB together with the head: one packet, one system call.
-        case .bytes(let bytes) where bytes.count < 60 << 10: setSmallBody(bytes, easy)
+        // libcurl sends a body below 64 KiB together with the head, one packet, one system call, and asks nobody for it:
+        // not where a rate says when it may go.
+        case .bytes(let bytes) where bytes.count < 60 << 10 && allotment.throttle?.limits.sendRate == nil:
+            setSmallBody(bytes, easy)
         default: setStreamedBody(easy, configuration)
         }
     }
 
     private func setSmallBody(_ bytes: [UInt8], _ easy: EasyHandle) {
-        allotment.throttle?.sent(bytes.count)
         easy.set(CURLOPT_POST, 1)
         easy.set(CURLOPT_POSTFIELDSIZE_LARGE, offset: Int64(bytes.count))
         if bytes.isEmpty {
