@@ -1,7 +1,7 @@
 /// A URL or relative reference in its five parts (RFC 3986, section 3), and its resolution (section 5).
 ///
 /// Nothing is validated or normalized beyond what resolution does: what a server sent is what goes out again. It is cut by
-/// scalars: a mark behind a delimiter makes one Character of both, which is no delimiter.
+/// bytes: a mark after a delimiter makes one Character of both, which is no delimiter.
 package struct URLReference: Sendable, Hashable {
     package var scheme: String?
     /// The text between `//` and the path; empty after a bare `//`.
@@ -12,26 +12,37 @@ package struct URLReference: Sendable, Hashable {
 
     /// Splits a text as the expression of RFC 3986, appendix B, does; every text has such a split.
     package init(_ text: String) {
-        var rest = Substring(text).unicodeScalars
-        if let hash = rest.firstIndex(of: "#") {
-            fragment = String(rest[rest.index(after: hash)...])
+        var text = text
+        self = text.withUTF8 { URLReference($0[...]) }
+    }
+
+    private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
+
+    private init(_ bytes: Bytes) {
+        var rest = bytes
+        if let hash = rest.firstIndex(of: UInt8(ascii: "#")) {
+            fragment = Self.text(rest[(hash + 1)...])
             rest = rest[..<hash]
         }
-        if let mark = rest.firstIndex(of: "?") {
-            query = String(rest[rest.index(after: mark)...])
+        if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
+            query = Self.text(rest[(mark + 1)...])
             rest = rest[..<mark]
         }
-        if let colon = rest.firstIndex(of: ":"), Self.isScheme(rest[..<colon]) {
-            scheme = String(rest[..<colon])
-            rest = rest[rest.index(after: colon)...]
+        if let colon = rest.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(rest[..<colon]) {
+            scheme = Self.text(rest[..<colon])
+            rest = rest[(colon + 1)...]
         }
-        if rest.starts(with: "//".unicodeScalars) {
+        if rest.count >= 2, rest[rest.startIndex] == UInt8(ascii: "/"), rest[rest.startIndex + 1] == UInt8(ascii: "/") {
             let start = rest.dropFirst(2)
-            let end = start.firstIndex(of: "/") ?? start.endIndex
-            authority = String(start[..<end])
+            let end = start.firstIndex(of: UInt8(ascii: "/")) ?? start.endIndex
+            authority = Self.text(start[..<end])
             rest = start[end...]
         }
-        path = String(rest)
+        path = Self.text(rest)
+    }
+
+    private static func text(_ bytes: Bytes) -> String {
+        String(decoding: UnsafeBufferPointer(rebasing: bytes), as: UTF8.self)
     }
 
     /// Returns whether a text is an absolute http or https URL that names a host, with nothing in it that no URL has.
@@ -141,10 +152,9 @@ package struct URLReference: Sendable, Hashable {
         return (isRooted ? "/" : "") + kept.joined(separator: "/")
     }
 
-    private static func isScheme(_ scalars: Substring.UnicodeScalarView) -> Bool {
-        let text = Substring(scalars)
-        guard let first = text.utf8.first, (first | 0x20) >= 0x61, (first | 0x20) <= 0x7A else { return false }
-        return text.utf8.allSatisfy { byte in
+    private static func isScheme(_ bytes: Bytes) -> Bool {
+        guard let first = bytes.first, (0x61...0x7A).contains(first | 0x20) else { return false }
+        return bytes.allSatisfy { byte in
             (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || [0x2B, 0x2D, 0x2E].contains(byte)
         }
     }

@@ -116,7 +116,7 @@ extension PipelineDefinition {
         let batch = reader.optional(batchField)
         reportRepeatedIDs(stages + finally, to: reader.findings)
         reportNames(of: reader)
-        TemplateSlips(findings: reader.findings, inputs: inputs.map(\.name)).check(reader.place)
+        TemplateSlips(root: reader.place, findings: reader.findings, inputs: inputs.map(\.name)).check()
         reader.finish()
         return PipelineDefinition(
             source: source, name: name ?? "", summary: summary, inputs: inputs, services: services, stages: stages,

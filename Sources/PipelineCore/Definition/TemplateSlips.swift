@@ -5,28 +5,32 @@ import JSONPath
 /// They may be meant as text, of a shell or of a template that a service fills in: so only what begins with a name
 /// that means something here is told, and a string that is nothing else.
 struct TemplateSlips {
+    /// The whole document.
+    let root: SourceLocation
     let findings: DiagnosticCollector
     /// The names of the document's inputs.
     let inputs: [String]
 
     private static let roots = Set(ExpressionParser.roots)
     /// Members whose strings are never templates.
-    private static let plainKeys: Set<String> = ["$schema", "description", "name", "pattern", "enum"]
+    private static let plainKeys = ["$schema", "description", "name", "pattern", "enum"]
 
-    /// Looks through all strings of a value.
-    func check(_ place: SourceLocation) {
-        switch place.node.content {
+    /// Looks through all strings of the document.
+    func check() { check(root.node) }
+
+    private func check(_ node: JSONNode) {
+        switch node.content {
         case .null, .bool, .number: break
-        case .string(let text): check(text, at: place)
-        case .array: for element in place.elements ?? [] { check(element) }
-        case .object:
-            for (member, value) in place.members ?? [] {
-                if !Self.plainKeys.contains(member.name), !member.name.hasPrefix("x-") { check(value) }
+        case .string(let text): check(text, at: node)
+        case .array(let elements): for element in elements { check(element) }
+        case .object(let members):
+            for member in members where !Self.plainKeys.contains(member.name) && !member.name.hasPrefix("x-") {
+                check(member.value)
             }
         }
     }
 
-    private func check(_ text: String, at place: SourceLocation) {
+    private func check(_ text: String, at node: JSONNode) {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: "{") }) else { return }
         let bytes = Array(text.utf8)
         var position = 0
@@ -43,8 +47,8 @@ struct TemplateSlips {
             let name = Self.name(in: slip.content)
             let meant = inputs.contains(name) && !Self.roots.contains(name) ? "inputs.\(slip.content)" : slip.content
             findings.warn(
-                range: TextOrigin(literal: place.node.range, in: findings.source).source(of: range),
-                pointer: place.pointer,
+                range: TextOrigin(literal: node.range, in: findings.source).source(of: range),
+                pointer: root.descendant(at: node.range.start).pointer,
                 "\"\(String(decoding: bytes[start..<position], as: UTF8.self))\" is plain text here, not an expression",
                 hint: "an expression is written ${{ \(meant) }}")
         }

@@ -14,8 +14,9 @@ extension PlannedStage {
         }
 
         static func text(_ kind: String, at url: String?) -> String {
-            guard let url, let host = URLReference(url).authority?.split(separator: "@").last else { return kind }
-            return "\(kind) \(host)"
+            guard let url, let authority = URLReference(url).authority, !authority.isEmpty else { return kind }
+            let host = authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { authority[$0...].dropFirst() }
+            return "\(kind) \(host ?? authority[...])"
         }
     }
 

@@ -51,26 +51,36 @@ final class StageDraft {
 
     /// The `oauth2` decorators that hold for the stage, wherever they stand.
     func tokens(_ options: StageOptions, in document: PipelineDefinition) -> [String] {
+        var found: [String] = []
+        Self.addTokens(in: definition.place.node, to: &found)
         let service = document.services.first { $0.name == options.service }
-        let around = (service?.decorators ?? []) + document.defaults.decorators
-        let outside = around.filter { $0.name == "oauth2" }.map { $0.configuration.node.json.text }
-        return (Self.tokens(in: definition.place.node) + outside).reduce(into: []) { found, token in
-            if !found.contains(token) { found.append(token) }
+        for decorators in [service?.decorators ?? [], document.defaults.decorators] {
+            for decorator in decorators where decorator.name == "oauth2" {
+                Self.add(decorator.configuration.node.json.text, to: &found)
+            }
+        }
+        return found
+    }
+
+    private static func addTokens(in node: JSONNode, to found: inout [String]) {
+        switch node.content {
+        case .object(let members):
+            for member in members {
+                guard member.name == "with", case .array(let list) = member.value.content else {
+                    addTokens(in: member.value, to: &found)
+                    continue
+                }
+                for entry in list {
+                    if let token = entry.member("oauth2") { add(token.value.json.text, to: &found) }
+                }
+            }
+        case .array(let elements): for element in elements { addTokens(in: element, to: &found) }
+        case .null, .bool, .number, .string: break
         }
     }
 
-    private static func tokens(in node: JSONNode) -> [String] {
-        switch node.content {
-        case .object(let members):
-            members.flatMap { member -> [String] in
-                guard member.name == "with", case .array(let list) = member.value.content else {
-                    return tokens(in: member.value)
-                }
-                return list.compactMap { $0.member("oauth2")?.value.json.text }
-            }
-        case .array(let elements): elements.flatMap { tokens(in: $0) }
-        case .null, .bool, .number, .string: []
-        }
+    private static func add(_ token: String, to found: inout [String]) {
+        if !found.contains(token) { found.append(token) }
     }
 
     /// The captures that expressions read, by the stage whose they are; nil for a name that is computed.

@@ -46,7 +46,10 @@ struct URLTemplate: Sendable {
     }
 
     private static func hasOrigin(_ pieces: [Piece]) -> Bool {
-        guard case .literal(let start)? = pieces.first, let scheme = start.firstRange(of: "://") else { return false }
+        // A path at the service names no origin, whatever stands in it.
+        guard case .literal(let start)? = pieces.first, start.utf8.first != UInt8(ascii: "/"),
+            let scheme = start.firstRange(of: "://")
+        else { return false }
         return pieces.count == 1 || start[scheme.upperBound...].contains { $0 == "/" || $0 == "?" }
     }
 

@@ -6,6 +6,8 @@ public import JSONPath
 public struct Field<Value: Sendable>: Sendable {
     /// The key in the document.
     public let name: String
+    /// The name's mark, by which its absence is seen.
+    let mark: UInt64
     /// The type by which its value is read, and its JSON Schema.
     public let type: FieldType<Value>
     /// One sentence for the schema and the reference.
@@ -29,6 +31,7 @@ public struct Field<Value: Sendable>: Sendable {
         examples: [JSON] = [], _ summary: String
     ) {
         self.name = name
+        mark = name.mark
         self.type = type
         self.summary = summary
         isRequired = required

@@ -10,12 +10,17 @@ public final class ObjectReader {
     /// The collector to which mistakes are reported.
     public let findings: DiagnosticCollector
     private let table: FieldTable
-    private let members: [(member: JSONNode.Member, place: SourceLocation)]
+    private let members: [JSONNode.Member]
+    /// The marks of the members' names: most keys of the table are not there, and are known to be absent by these.
+    private let marks: UInt64
     /// The members by name, where they are many: few are looked through faster than a name is hashed.
     private let positions: [String: Int]
-    /// Keys that no field has: where they are among the members, and what was most likely meant.
-    private let unknown: [(position: Int, guess: String?)]
-    private let guessed: [String: Int]
+    /// Keys that no field has: where they are among the members, and what was most likely meant. Found when a field is
+    /// absent, or at the end.
+    private lazy var unknown = Self.unknown(members, table)
+    private lazy var guessed = Dictionary(
+        unknown.compactMap { entry in entry.guess.map { ($0, entry.position) } },
+        uniquingKeysWith: { first, _ in first })
     private let mistakesBefore: Int
 
     /// As many members are looked through.
@@ -23,7 +28,7 @@ public final class ObjectReader {
 
     /// A reader for the object at the place; nil after having reported that it is no object.
     package init?(_ place: SourceLocation, table: FieldTable, findings: DiagnosticCollector) {
-        guard let members = place.members else {
+        guard case .object(let members) = place.node.content else {
             findings.report(
                 place, "this must be an object, not \(place.node.json.kindName)",
                 hint: Self.shape(of: table.fields, holding: place.node.json))
@@ -33,28 +38,25 @@ public final class ObjectReader {
         self.findings = findings
         self.table = table
         self.members = members
+        marks = members.reduce(0) { $0 | $1.name.mark }
         mistakesBefore = findings.diagnostics.count
         positions =
             members.count <= Self.few
             ? [:]
-            : Dictionary(members.enumerated().map { ($1.member.name, $0) }, uniquingKeysWith: { first, _ in first })
-        unknown = Self.unknown(members, table.names)
-        guessed = Dictionary(
-            unknown.compactMap { entry in entry.guess.map { ($0, entry.position) } },
-            uniquingKeysWith: { first, _ in first })
+            : Dictionary(members.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Returns whether the object has the key, perhaps mistyped.
     public func has(_ name: String) -> Bool { position(of: name) != nil }
 
     /// The place of a member; nil when it is absent.
-    public func place(of name: String) -> SourceLocation? { position(of: name).map { members[$0].place } }
+    public func place(of name: String) -> SourceLocation? { position(of: name).map { place.child(members[$0]) } }
 
     /// The value of a field; nil when it is absent or wrong (then it was reported).
     public func optional<Value>(_ field: Field<Value>) -> Value? {
-        let written = writtenPosition(of: field.name)
-        guard let position = written ?? guessed[field.name] else { return nil }
-        let place = members[position].place
+        let written = writtenPosition(of: field.name, field.mark)
+        guard let position = written ?? guessedPosition(of: field.name) else { return nil }
+        let place = place.child(members[position])
         let before = findings.diagnostics.count
         let value = field.type.read(place, findings)
         // A value that is nothing of the kind says that the guess about its key was wrong.
@@ -90,12 +92,12 @@ public final class ObjectReader {
     }
 
     private func report(_ position: Int, _ guess: String?) {
-        let (member, place) = members[position]
+        let member = members[position]
         let advice =
             guess.map { "did you mean '\($0)'?" }
-            ?? KeyAlias.advice(for: member.name, among: table.names, in: members.map(\.member))
+            ?? KeyAlias.advice(for: member.name, among: table.names, in: members)
         findings.report(
-            range: member.nameRange, pointer: place.pointer, "unknown key '\(member.name)'",
+            range: member.nameRange, pointer: place.child(member).pointer, "unknown key '\(member.name)'",
             hint: advice ?? Self.listed(table.names, before: "the keys here are"))
     }
 
@@ -130,24 +132,28 @@ public final class ObjectReader {
             hint: hint)
     }
 
-    private func position(of name: String) -> Int? { writtenPosition(of: name) ?? guessed[name] }
-
-    private func writtenPosition(of name: String) -> Int? {
-        positions.isEmpty ? members.firstIndex { $0.member.name == name } : positions[name]
+    private func position(of name: String) -> Int? {
+        writtenPosition(of: name, name.mark) ?? guessedPosition(of: name)
     }
 
-    private static func unknown(
-        _ members: [(member: JSONNode.Member, place: SourceLocation)], _ known: [String]
-    ) -> [(position: Int, guess: String?)] {
+    private func writtenPosition(of name: String, _ mark: UInt64) -> Int? {
+        guard marks & mark != 0 else { return nil }
+        return positions.isEmpty ? members.firstIndex { $0.name == name } : positions[name]
+    }
+
+    private func guessedPosition(of name: String) -> Int? { unknown.isEmpty ? nil : guessed[name] }
+
+    private static func unknown(_ members: [JSONNode.Member], _ table: FieldTable) -> [(position: Int, guess: String?)]
+    {
         // Objects have few members: a set of the fields' names would cost more than it saves.
         let strange = members.indices.filter { position in
-            let name = members[position].member.name
-            return !known.contains(name) && name != "$schema" && !name.hasPrefix("x-")
+            let name = members[position].name
+            return !table.has(name) && name != "$schema" && !name.hasPrefix("x-")
         }
         guard !strange.isEmpty else { return [] }
-        let absent = known.filter { name in !members.contains { $0.member.name == name } }
+        let absent = table.names.filter { name in !members.contains { $0.name == name } }
         return strange.map { position in
-            let name = members[position].member.name
+            let name = members[position].name
             return (
                 position, Suggestion.nearest(to: name, among: absent) ?? KeyAlias.meaning(of: name, among: absent)
             )

@@ -178,6 +178,17 @@ extension ExpressionLexer {
         ("{", .openBrace), ("}", .closeBrace),
     ]
 
+    /// The signs and the habits of several characters by their first byte, the longest first.
+    private static let signsByByte: [[(text: String, kind: ExpressionToken.Kind)]] = byFirstByte(signs, \.0)
+    private static let habitsByByte: [[(text: String, hint: String)]] = byFirstByte(
+        habits.filter { $0.0.utf8.count != 1 }, \.0)
+
+    private static func byFirstByte<Entry>(_ entries: [Entry], _ text: (Entry) -> String) -> [[Entry]] {
+        var found = [[Entry]](repeating: [], count: 256)
+        for entry in entries { found[Int(text(entry).utf8.first ?? 0)].append(entry) }
+        return found
+    }
+
     /// The things that people write from habit, and what to write here.
     private static let habits: [(String, String)] = [
         ("===", "compare with =="), ("!==", "compare with !="), ("=", "compare with =="), ("&", "write && for \"and\""),
@@ -192,10 +203,11 @@ extension ExpressionLexer {
 
     private mutating func sign() throws(ExpressionError) -> ExpressionToken.Kind {
         let start = position
-        if let habit = Self.habits.first(where: { $0.0.utf8.count != 1 && starts(with: $0.0) }) {
-            throw unexpected(habit.0, hint: habit.1)
+        let first = Int(bytes[start])
+        if let habit = Self.habitsByByte[first].first(where: { starts(with: $0.text) }) {
+            throw unexpected(habit.text, hint: habit.hint)
         }
-        for (text, kind) in Self.signs where starts(with: text) {
+        for (text, kind) in Self.signsByByte[first] where starts(with: text) {
             position += text.utf8.count
             return kind
         }
@@ -209,7 +221,5 @@ extension ExpressionLexer {
 
     private func quoted(_ text: String) -> String { text == "\"" ? "'\"'" : "\"\(text)\"" }
 
-    private func starts(with text: String) -> Bool {
-        text.utf8.first == bytes[position] && bytes[position...].starts(with: text.utf8)
-    }
+    private func starts(with text: String) -> Bool { bytes[position...].starts(with: text.utf8) }
 }

@@ -65,13 +65,12 @@ struct TemplateReader {
             return
         }
         finishLiteral()
-        let inner = bytes[(opener + 3)..<end]
-        let leading = inner.prefix { Self.isSpace($0) }.count
-        let content = Array(inner.dropFirst(leading)).reversed().drop { Self.isSpace($0) }.reversed()
-        let place = content.isEmpty ? opener : opener + 3 + leading
+        var content = bytes[(opener + 3)..<end].drop { Self.isSpace($0) }
+        while let last = content.last, Self.isSpace(last) { content.removeLast() }
+        let place = content.isEmpty ? opener : content.startIndex
         position = end + 2
         do throws(ExpressionError) {
-            let text = String(decoding: Array(content), as: UTF8.self)
+            let text = String(decoding: content, as: UTF8.self)
             parts.append(.expression(try Expression.parse(text, in: origin.advanced(by: place))))
         } catch {
             errors.append(error)
