@@ -37,6 +37,11 @@ final class ReferenceCheck {
 
     private func checkFollowed(by draft: StageDraft) {
         guard case .items(let id, let place) = draft.options?.forEach else { return }
+        if id == draft.definition.id {
+            return findings.report(
+                place, "a stage cannot follow its own items",
+                hint: "name the stage before it whose items it follows, or give an array")
+        }
         guard let position = positions[id], stages.contains(id) else {
             return findings.report(place, "there is no stage called '\(id)'", hint: stageHint(for: id))
         }
@@ -92,7 +97,7 @@ final class ReferenceCheck {
 
     private func isAllowed(_ use: ReferenceUse, in draft: StageDraft?) -> Bool {
         guard let rule = RootRule(use.reference.root) else { return true }
-        if rule.roots == .item, draft?.options?.forEach != nil { return true }
+        if [.item, .index].contains(rule.roots), draft?.options?.forEach != nil { return true }
         let isEarly = use.roots.contains(.beforeInputs)
         if !isEarly, use.roots.contains(rule.roots) { return true }
         report(use, "'\(rule.name)' has no value here", hint: isEarly ? RootRule.beforeInputs : rule.hint)

@@ -21,8 +21,8 @@ struct RootRule {
                 "it is known only inside a stage; what services, notifications and defaults say holds for all stages")
         case .own, .ownKey, .callbackURL, .ownParts:
             self.init("self", .own, "it is known only in what a stage itself sends and judges, not in its 'when'")
-        case .item, .index:
-            self.init(root == .item ? "item" : "index", .item, "it is known only in a stage with 'forEach'")
+        case .item: self.init("item", .item, "it is known only in a stage with 'forEach'")
+        case .index: self.init("index", .index, "it is known only in a stage with 'forEach'")
         case .response:
             self.init("response", .response, "it is known only where an answer is judged, as in 'fail' or 'until'")
         case .part: self.init("part", .part, "it is known only in the 'part' request of an upload")

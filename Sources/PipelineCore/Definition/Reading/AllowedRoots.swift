@@ -24,6 +24,8 @@ public struct AllowedRoots: OptionSet, Sendable, Hashable {
 
     /// `ids`
     public static let ids = AllowedRoots(rawValue: 256)
+    /// `index`, which only a stage with `forEach` has
+    static let index = AllowedRoots(rawValue: 512)
 
     /// The roots that a template of a stage's request may read.
     public static let request: AllowedRoots = [.stages, .own, .secrets, .job]
