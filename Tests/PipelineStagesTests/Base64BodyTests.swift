@@ -31,6 +31,29 @@ struct Base64BodyTests {
         #expect(request.text == "{\"image\":\"data:image/png;base64,\(Base64Bytes.encode(bytes))\",\"n\":1}")
     }
 
+    @Test("stays in the body of every page whose cursor stands there too, and so does all else of it")
+    func paged() async throws {
+        try folder.write("a.bin", "foob")
+        let server = try LoopbackServer { request in
+            .json(request.text.contains("7") ? #"{"data":[2]}"# : #"{"data":[1],"last":7}"#)
+        }
+        defer { server.stop() }
+        let bench = try StageBench(
+            #"""
+            { "id": "a", "kind": "request", "service": "api", "capture": { "all": "$items" },
+              "request": { "POST": "/x", "json": { "image": "${{ fileBase64('a.bin') }}", "after": null, "limit": 1 } },
+              "paginate": { "items": "$.data[*]", "next": { "cursor": "$.last", "param": "after", "in": "body" } } }
+            """#,
+            network: Network(transport: CurlTransport()), url: server.url,
+            folders: JobFolders(document: folder.path, output: folder.path))
+        #expect(await bench.resume().isFinished)
+        #expect(bench.captures["all"] == [1, 2])
+        #expect(
+            server.requests.map(\.text) == [
+                #"{"image":"Zm9vYg==","after":null,"limit":1}"#, #"{"image":"Zm9vYg==","limit":1,"after":7}"#,
+            ])
+    }
+
     @Test("in a body of text")
     func text() async throws {
         try folder.write("a.bin", "foob")

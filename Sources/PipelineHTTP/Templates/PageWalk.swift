@@ -2,8 +2,8 @@
 package enum PagingFailure: Error, Sendable, Hashable {
     /// The cursor or URL led to a page that was seen before.
     case repeated(String)
-    /// Two counted pages in a row are the same: the service does not know the parameter.
-    case samePage(number: Int)
+    /// That many counted pages in a row are the same: the service does not know the parameter.
+    case samePages(count: Int)
     /// The next URL belongs to another origin.
     case otherOrigin(String)
     /// The next URL is none.
@@ -35,6 +35,11 @@ package struct PageWalk: Sendable, Hashable, Codable {
     package private(set) var isCutOff = false
     private var trail = PageTrail()
     private var content: PageFingerprint?
+    /// How many pages in a row had that content; nil for one.
+    private var equals: Int?
+
+    /// As many equal pages in a row are no chance: a list of equal readings may have some.
+    private static let mostEquals = 10
 
     package init() {}
 
@@ -92,7 +97,9 @@ package struct PageWalk: Sendable, Hashable, Codable {
     }
 
     private mutating func compare(_ fingerprint: PageFingerprint?) throws(PagingFailure) {
-        if let fingerprint, fingerprint == content { throw .samePage(number: pages) }
+        let count = fingerprint != nil && fingerprint == content ? (equals ?? 1) + 1 : 1
+        if count == Self.mostEquals { throw .samePages(count: count) }
+        equals = count > 1 ? count : nil
         content = fingerprint
     }
 }

@@ -33,7 +33,8 @@ struct PageRequest: Sendable {
         _ walk: inout PageWalk, cursor: inout JSON?, in context: StageContext<Checkpoint>, role: String? = nil,
         limit: Int?, adjust: (inout Scope) -> Void = { _ in }
     ) async throws(StageFailure) -> Page {
-        let first = try await requests.render(definition, in: context, role: role, adjust: adjust)
+        let first = try await requests.render(
+            withCursorInBody(at: walk, cursor), in: context, role: role, adjust: adjust)
         var rendered = try await placed(first, at: walk, cursor, in: context)
         rendered.items = content.items
         let response: HTTPExchangeResponse
@@ -143,7 +144,10 @@ struct PageRequest: Sendable {
     ) throws(StageFailure) {
         switch parameter.place {
         case .query: rendered.description.query.append((parameter.name, value))
-        case .body: try putIntoBody(value, cursor ?? .string(value), parameter.name, &rendered, in: context)
+        case .body:
+            if case .json(let template) = definition.body, !template.isObject {
+                try putIntoBody(cursor ?? .string(value), parameter.name, &rendered, in: context)
+            }
         case .header:
             do throws(RequestFailure) {
                 try rendered.description.setHeader(parameter.name, to: value)
@@ -156,35 +160,36 @@ struct PageRequest: Sendable {
         }
     }
 
-    private func putIntoBody<Checkpoint>(
-        _ text: String, _ cursor: JSON, _ name: String, _ rendered: inout RenderedRequest,
-        in context: StageContext<Checkpoint>
-    ) throws(StageFailure) {
-        guard case .form = definition.body else {
-            var object = JSONObject()
-            if case .bytes(let bytes) = rendered.description.body {
-                guard case .object(let own)? = try? JSON.parse(bytes) else {
-                    throw .definite(
-                        StepFailure(
-                            "the cursor '\(name)' can't be put into the body, which is no JSON object",
-                            service: requests.service?.name, place: context.facts.place))
-                }
-                object = own
-            }
-            object[name] = cursor
-            var bytes: [UInt8] = []
-            JSON.object(object).write(into: &bytes)
-            rendered.description.body = .bytes(bytes)
-            if rendered.description.headers[.contentType] == nil {
-                rendered.description.headers[.contentType] = "application/json"
-            }
-            return
+    /// The request with the cursor in its body, where one belongs there: before it is rendered, so that what is streamed
+    /// into a body stays in it.
+    private func withCursorInBody(at walk: PageWalk, _ cursor: JSON?) -> RequestDefinition {
+        guard let (parameter, value) = paginate?.rule.parameter(at: walk.position), parameter.place == .body else {
+            return definition
         }
-        guard case .bytes(let bytes) = rendered.description.body else { return }
-        let pairs = bytes.split(separator: UInt8(ascii: "&")).map { String(decoding: $0, as: UTF8.self) }
-        let encoded = PercentEncoding.query([(name, text)])
-        let others = pairs.filter { !$0.hasPrefix(encoded.prefix { $0 != "=" } + "=") }
-        rendered.description.body = .text((others + [encoded]).joined(separator: "&"))
+        var definition = definition
+        let cursor = cursor ?? .string(value)
+        switch definition.body {
+        case .none: definition.body = .json(JSONTemplate(constant: .object([parameter.name: cursor])))
+        case .json(let template): definition.body = .json(template.setting(parameter.name, to: cursor))
+        case .form(let table): definition.body = .form(table.setting(parameter.name, to: value))
+        case .text, .file, .part: break
+        }
+        return definition
+    }
+
+    /// Puts the cursor into an object that an expression gave as a whole.
+    private func putIntoBody<Checkpoint>(
+        _ cursor: JSON, _ name: String, _ rendered: inout RenderedRequest, in context: StageContext<Checkpoint>
+    ) throws(StageFailure) {
+        guard case .bytes(let bytes) = rendered.description.body, case .object(var object)? = try? JSON.parse(bytes)
+        else {
+            throw .definite(
+                StepFailure(
+                    "the cursor '\(name)' can't be put into the body, which is no JSON object",
+                    service: requests.service?.name, place: context.facts.place))
+        }
+        object[name] = cursor
+        rendered.description.body = .text(JSON.object(object).text)
     }
 
     // MARK: The answer
@@ -241,7 +246,7 @@ struct PageRequest: Sendable {
     private static func message(_ failure: PagingFailure) -> String {
         switch failure {
         case .repeated(let place): "the pages lead in a circle: \(shown(place)) came before"
-        case .samePage(let number): "page \(number) is the same as the one before it"
+        case .samePages(let count): "\(count) pages in a row are the same"
         case .otherOrigin(let url):
             "the next page is at another origin, \(URLParts(url)?.origin ?? ""), and is not fetched"
         case .notURL(let text): "the next page has no http or https URL: \(shown(text))"
@@ -251,7 +256,7 @@ struct PageRequest: Sendable {
     private static func hint(_ failure: PagingFailure) -> String? {
         switch failure {
         case .repeated: "the service repeats itself, or pages in another way than \"next\" says"
-        case .samePage: "the service seems not to know the parameter; see how it pages, and mend \"next\""
+        case .samePages: "the service seems not to know the parameter; see how it pages, and mend \"next\""
         case .otherOrigin:
             "\"credentials\": \"any-origin\" lets credentials go there, \"none\" sends none; or mend the service's url"
         case .notURL: nil

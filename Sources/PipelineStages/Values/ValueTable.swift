@@ -36,6 +36,14 @@ struct ValueTable: Sendable {
         return pairs
     }
 
+    /// The table with that name for one text, and for no other.
+    func setting(_ name: String, to text: String) -> ValueTable {
+        let entry = Entry(
+            name: name, value: JSONTemplate(constant: .string(text)), range: SourceRange(start: 0, end: 0),
+            isSecret: false)
+        return ValueTable(entries.filter { $0.name != name } + [entry], isASCII: isASCII)
+    }
+
     /// The pairs of a value that an expression gives for the whole table.
     static func pairs(of object: JSONObject, at range: SourceRange) throws(EvaluationFailure) -> [(
         name: String, value: String

@@ -83,8 +83,10 @@ struct PageWalkTests {
         #expect(throws: PagingFailure.repeated("a")) {
             try walk(rule, [page(next: "a"), page(next: "b"), page(next: "a")])
         }
-        #expect(throws: PagingFailure.samePage(number: 2)) {
-            try walk(.page(PageParameter("p"), first: 1), [page(content: "x"), page(content: "x")])
+        let equal = [PageFacts](repeating: page(content: "x"), count: 10)
+        #expect(throws: PagingFailure.samePages(count: 10)) { try walk(.page(PageParameter("p"), first: 1), equal) }
+        #expect(throws: Never.self) {
+            try walk(.page(PageParameter("p"), first: 1), equal.dropLast() + [page(content: "y")] + equal.dropLast())
         }
     }
 

@@ -318,7 +318,32 @@ struct PaginationTests {
         let circle = try bench(service, next: #"{ "cursor": "$.cursor", "param": "after" }"#)
         #expect(await circle.resume().definite?.contains("lead in a circle: '3' came before") == true)
         let deaf = try bench(PageService(), next: #"{ "page": "seite" }"#)
-        #expect(await deaf.resume().definite == "page 2 is the same as the one before it")
+        #expect(await deaf.resume().definite == "10 pages in a row are the same")
+    }
+
+    @Test("some pages in a row that are equal are a list of equal things")
+    func equalPages() async throws {
+        let service = ScriptedService()
+        for body in [#"{"data": [0]}"#, #"{"data": [0]}"#, #"{"data": [0]}"#, #"{"data": [1]}"#, #"{"data": []}"#] {
+            service.on("GET /v1/items", 200, body)
+        }
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "request", "service": "api", "capture": { "all": "$items" },
+              "request": { "GET": "/items" }, "paginate": { "items": "$.data[*]", "next": { "page": "page" } } }
+            """, network: service.network)
+        #expect(await bench.resume().isFinished)
+        #expect(bench.captures["all"] == [0, 0, 0, 1])
+    }
+
+    @Test("a cursor is put into a body that an expression gives as a whole")
+    func wholeBody() async throws {
+        let service = PageService()
+        let request = #""POST": "/search", "json": "${{ { 'q': 'x' } }}""#
+        let bench = try bench(
+            service, next: #"{ "cursor": "$.cursor", "param": "after", "in": "body" }"#, request: request)
+        #expect(await bench.resume().isFinished)
+        #expect(bench.captures["ids"] == all)
     }
 
     @Test("pages that differ in what is left out of their items are pages of their own")

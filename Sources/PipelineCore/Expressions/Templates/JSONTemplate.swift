@@ -50,6 +50,28 @@ public struct JSONTemplate: Sendable {
         self.references = references
     }
 
+    /// True if the document has it as an object, and not as an expression that gives one.
+    package var isObject: Bool {
+        switch root {
+        case .object, .constant(.object): true
+        case .constant, .template, .array: false
+        }
+    }
+
+    /// The object with a member of that value, which takes the place of one of that name; any other template as it is.
+    package func setting(_ name: String, to value: JSON) -> JSONTemplate {
+        switch root {
+        case .constant(.object(var object)):
+            object[name] = value
+            return JSONTemplate(root: .constant(.object(object)), references: references)
+        case .object(let members):
+            let member = Member(name: name, isOptional: false, value: .constant(value))
+            let others = members.filter { $0.name != name }
+            return JSONTemplate(root: .object(others + [member]), references: references)
+        case .constant, .template, .array: return self
+        }
+    }
+
     /// The value for these values of names.
     public func evaluate(in scope: Scope) throws(EvaluationFailure) -> JSON { try Self.value(root, scope) }
 
