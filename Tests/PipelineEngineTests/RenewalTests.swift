@@ -64,6 +64,46 @@ import Testing
         #expect(used.value.count == 3)
     }
 
+    @Test("a submit that was refused for its link is sent again with a fresh one")
+    func refusedSubmit() {
+        let (made, used) = (Mutexed(0), Mutexed<[String]>([]))
+        let order = StageKind.scripted("fetch") { reading, _, context async throws(StageFailure) in
+            let url = try await context.evaluate { scope throws(EvaluationFailure) in
+                try reading?.evaluate(in: scope) ?? .null
+            }
+            let outcome = try await context.submit(body: Array((url.string ?? "").utf8)) {
+                record async throws(StageFailure) in
+                used.change { $0.append("\(url.string ?? "") \(record.generation)") }
+                return url == "u1" ? .refused(StepFailure("refused", status: 403)) : .accepted([:])
+            } reconcile: { _ async throws(StageFailure) in
+                .resend
+            }
+            guard case .submitted = outcome else { throw .definite(StepFailure("not submitted")) }
+            return .finished([:])
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "link" }, "# + Self.fetch, kinds: [Self.links(made), order])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(used.value == ["u1 1", "u2 1"])
+        #expect(bench.job()?.submits[StepKey(stage: "b")]?.phase == .submitted)
+    }
+
+    @Test("what a stage sends its own key with is sent under another one when it runs again")
+    func ownKey() {
+        let (keys, used) = (Mutexed<[String]>([]), Mutexed<[String]>([]))
+        let link = StageKind.scripted("link", captures: ["url"]) { reading, _, context async throws(StageFailure) in
+            let key = try await context.evaluate { scope throws(EvaluationFailure) in
+                try reading?.evaluate(in: scope) ?? .null
+            }
+            keys.change { $0.append(key.string ?? "") }
+            return .finished(["url": .string("u\(keys.value.count)")])
+        }
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "link", "reading": "${{ self.key }}" }, "# + Self.fetch,
+            kinds: [link, Self.fetching(used, refusing: ["u1"])])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(keys.value.count == 2 && Set(keys.value).count == 2)
+    }
+
     @Test("captures that have expired are made anew before the stage begins, and without renew that is said")
     func expired() {
         let (made, used) = (Mutexed(0), Mutexed<[String]>([]))

@@ -35,6 +35,7 @@ enum Renewal {
             try runAgain(source, in: &table)
         }
         try table.change(key, .renewed(failure), notes: notes)
+        Restart.reopenSubmit(of: key, in: &table)
     }
 
     /// Makes a stage that has succeeded pending again, for fresh captures.
@@ -50,11 +51,8 @@ enum Renewal {
             step.ended = nil
             step.expires = nil
         }
-        if !stage.keepsSubmit, let submit = table.snapshot.submits[key] {
-            // Its author wants it sent again: the key of the first would only bring the first response.
-            let jobKey = table.snapshot.record.key
-            table.record(.submit(key, submit.nextGeneration(jobKey: jobKey, step: key)))
-        }
+        // Its author wants it sent again: the key of the first would only bring the first response.
+        if !stage.keepsSubmit { Restart.renewSubmit(of: key, in: &table) }
     }
 
     /// Returns why a step can't go on whose fresh captures did not come; nil when it can.

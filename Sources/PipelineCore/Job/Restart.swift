@@ -78,13 +78,17 @@ struct Restart {
         if table.snapshot.pushes[key] != nil { table.record(.callbacksVoided(key)) }
     }
 
-    /// A step that failed or was cancelled and is to be tried afresh: its deadline counts again, and a submit that was
-    /// refused, of which nothing exists at the service, may be sent again.
+    /// A step that failed or was cancelled and is to be tried afresh: its deadline counts again.
     private func retry(_ key: StepKey, _ step: StepRecord, in table: inout JobTable) throws(IllegalTransition) {
         try table.change(key, .retried) { step in
             step.ended = nil
             step.started = nil
         }
+        Self.reopenSubmit(of: key, in: &table)
+    }
+
+    /// A submit that was refused may be sent again, since nothing of it exists at the service.
+    static func reopenSubmit(of key: StepKey, in table: inout JobTable) {
         guard var submit = table.snapshot.submits[key], submit.phase == .refused else { return }
         submit.phase = .intent
         submit.sends = 0
@@ -100,9 +104,11 @@ struct Restart {
     }
 
     /// What is submitted next is another job, under a key of its own.
-    private static func renewSubmit(of key: StepKey, in table: inout JobTable) {
-        guard let submit = table.snapshot.submits[key] else { return }
-        table.record(.submit(key, submit.nextGeneration(jobKey: table.snapshot.record.key, step: key)))
+    static func renewSubmit(of key: StepKey, in table: inout JobTable) {
+        let jobKey = table.snapshot.record.key
+        // A step without a submit may send its key all the same, in a PUT for instance.
+        let submit = table.snapshot.submits[key] ?? SubmitRecord(jobKey: jobKey, step: key)
+        table.record(.submit(key, submit.nextGeneration(jobKey: jobKey, step: key)))
     }
 
     /// The step by which a restart is counted: the first that was under way, else what begins next of a job that stood

@@ -49,7 +49,13 @@ public struct SubmitRecord: Sendable, Hashable {
 
     /// The entry of a new submit in place of this one: another key, nothing sent.
     package func nextGeneration(jobKey: String, step: StepKey) -> SubmitRecord {
-        let key = SubmitKey.text(jobKey: jobKey, step: step, generation: generation + 1)
-        return SubmitRecord(key: key, generation: generation + 1, digest: digest)
+        SubmitRecord(jobKey: jobKey, step: step, generation: generation + 1, digest: digest)
+    }
+
+    /// A submit that was not sent yet, under the key of its generation.
+    init(jobKey: String, step: StepKey, generation: Int = 1, digest: String = "") {
+        self.init(
+            key: SubmitKey.text(jobKey: jobKey, step: step, generation: generation), generation: generation,
+            digest: digest)
     }
 }
