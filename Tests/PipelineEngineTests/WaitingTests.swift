@@ -181,6 +181,23 @@ import Testing
         #expect(failure.title.contains("deadline"))
     }
 
+    @Test("a deadline that passes while the start is committed ends the stage all the same", arguments: 1...8)
+    func deadlineBeforeCall(seed: UInt64) {
+        let kind = StageKind.scripted("long") { _, _, context async throws(StageFailure) in
+            do {
+                try await context.sleepForEver()
+            } catch {
+                throw .stopped
+            }
+            return .finished([:])
+        }
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "long", "deadline": "1ms" }"#, kinds: [kind], seed: seed, slowness: 1)
+        let start = bench.simulation.now
+        #expect(bench.end(of: bench.live()) == .success(.ended(.failed)))
+        #expect(bench.simulation.now - start < .seconds(60))
+    }
+
     @Test("a laptop closed past a stage's own deadline: the stage is called once more and decides")
     func ownDeadline() {
         let calls = Mutexed(0)

@@ -37,6 +37,7 @@ actor JobExecutor {
     /// An action that waits for a commit.
     enum Action {
         case call(StepKey)
+        case stop(StepKey)
         case deliver(NotificationRecord)
         case publish(JobEvent)
     }
@@ -261,7 +262,8 @@ actor JobExecutor {
                 // Of a job that is not journaled yet nobody is told anything.
                 case .publish(let event):
                     if writer.lease.epoch == 0 { actions.append(.publish(event)) } else { ports.observe(event) }
-                case .stop(let key): calls.stop(key)
+                // A call that waits for its commit is stopped once it has begun.
+                case .stop(let key): if !calls.stop(key) { actions.append(.stop(key)) }
                 case .call(let key): actions.append(.call(key))
                 case .deliver(let record): actions.append(.deliver(record))
                 case .continue: break
@@ -291,6 +293,7 @@ actor JobExecutor {
         for action in now {
             switch action {
             case .call(let key): call(key, &group)
+            case .stop(let key): _ = calls.stop(key)
             case .deliver(let record): deliver(record, &group)
             case .publish(let event): ports.observe(event)
             }

@@ -23,8 +23,11 @@ struct StepCalls {
         return begun
     }
 
-    /// Asks the step's call to stop, if there is one.
-    func stop(_ key: StepKey) { calls[key]?.stop() }
+    /// Asks the step's call to stop; false where it has not begun.
+    func stop(_ key: StepKey) -> Bool {
+        calls[key]?.stop()
+        return calls[key] != nil
+    }
 
     /// Asks all to stop, in order of their names, so that a simulation's seed fixes what happens.
     func stopAll() { for (_, call) in calls.sorted(by: { $0.key < $1.key }) { call.stop() } }
