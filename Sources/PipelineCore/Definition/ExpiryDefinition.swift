@@ -42,6 +42,11 @@ package struct ExpiryDefinition: Sendable {
             guard let place = reader.place(of: duration == nil ? "at" : "in") else { return }
             reader.findings.report(place, "the value of \"expires\" is wrong: \(error.message)", hint: error.hint)
         }
+        guard case .template(let template)? = (duration ?? moment)?.root else { return }
+        let check = SettingCheck(template, range: range) { scope throws(EvaluationFailure) in
+            _ = try time(endedAt: Timestamp(milliseconds: 0), in: scope)
+        }
+        reader.findings.check(check, roots: [.stages, .own, .secrets, .job], at: reader.place)
     }
 
     private static func words(_ value: JSON) -> String {

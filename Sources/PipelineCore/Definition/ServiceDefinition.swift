@@ -29,7 +29,8 @@ package struct ServiceDefinition: Sendable {
     static let tlsField = Field("tls", TLSDefinition.type, "Whom to trust, and as whom to appear.")
     static let limitsField = Field("limits", LimitsDefinition.type, "What the service may be asked at a time.")
     static let proxyField = Field("proxy", .template(.service), "The proxy's URL.")
-    static let timeoutField = Field("timeout", .duration(.service), "The longest that a request may take.")
+    static let timeoutField = Field(
+        "timeout", .duration(.service, atLeast: .milliseconds(1)), "The longest that a request may take.")
     static let networkField = Field(
         "network", FieldType<Network>.word("network"), default: "any",
         "Which addresses its requests may go to, those of redirects and captured URLs too: any, or public, which refuses "

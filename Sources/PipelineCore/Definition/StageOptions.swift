@@ -52,7 +52,8 @@ struct StageOptions {
         "What it has cost, a number in your currency, judged at its end over the last response.")
     static let continuesField = Field(
         "continueOnFailure", .flag(), default: false, "Whether the others go on when it has failed.")
-    static let deadlineField = Field("deadline", .duration(), "The longest it may take, over restarts.")
+    static let deadlineField = Field(
+        "deadline", .duration(atLeast: .milliseconds(1)), "The longest it may take, over restarts.")
     static let estimateField = Field("estimate", .duration(), "The author's guess of its duration.")
 
     static let expiresField = Field(

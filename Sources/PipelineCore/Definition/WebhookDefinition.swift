@@ -22,7 +22,8 @@ package struct WebhookDefinition: Sendable {
         "headers", FieldType<[Named<JSONTemplate>]>.map(of: .json(.service)), "Header fields, name → value.")
     static let bodyField = Field(
         "json", FieldType<JSONTemplate>.json(.service), "The body, instead of the event itself.")
-    static let timeoutField = Field("timeout", .duration(.service), "The longest that it may take.")
+    static let timeoutField = Field(
+        "timeout", .duration(.service, atLeast: .milliseconds(1)), "The longest that it may take.")
     static let signatureField = Field(
         "sign", FieldType<Template>.template(.service), examples: ["${{ secrets.HOOK }}"], "The secret that signs it.")
 

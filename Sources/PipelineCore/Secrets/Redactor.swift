@@ -35,7 +35,7 @@ package struct Redactor: Sendable {
     package func redact(_ text: String) -> String {
         guard !patterns.isEmpty, !text.isEmpty else { return text }
         let finds = RedactionSearch.finds(of: patterns, in: RedactionView(text))
-        return finds.isEmpty ? text : Self.replaced(finds, in: text)
+        return finds.isEmpty ? text : replaced(finds, in: text)
     }
 
     /// The value without the secrets, in strings, names of members and numbers; a number that is one becomes a string.
@@ -52,16 +52,32 @@ package struct Redactor: Sendable {
         }
     }
 
-    private static func replaced(_ finds: [RedactionFind], in text: String) -> String {
+    private func replaced(_ finds: [RedactionFind], in text: String) -> String {
         let bytes = Array(text.utf8)
+        let marks = marks(in: bytes)
+        let open = finds.filter { find in !marks.contains { $0.lowerBound <= find.start && find.end <= $0.upperBound } }
         var result: [UInt8] = []
         var position = 0
-        for find in RedactionFind.merged(finds) {
+        for find in RedactionFind.merged(open) {
             result += bytes[position..<find.start]
-            result += Array("‹secret:\(find.name)›".utf8)
+            result += Self.mark(find.name)
             position = find.end
         }
         result += bytes[position...]
         return String(decoding: result, as: UTF8.self)
+    }
+
+    private static func mark(_ name: String) -> [UInt8] { Array("‹secret:\(name)›".utf8) }
+
+    /// The places of marks that stand in the text already, as after an earlier redaction: a secret whose value is a word of
+    /// a mark is not taken out of it. Only those of known names: what a service writes between the signs is no mark.
+    private func marks(in bytes: [UInt8]) -> [Range<Int>] {
+        guard let sign = "‹".utf8.first, bytes.contains(sign) else { return [] }
+        return Set(secrets.map(\.name)).flatMap { name -> [Range<Int>] in
+            let mark = Self.mark(name)
+            return bytes.indices.compactMap { start in
+                bytes[start] == sign && bytes[start...].starts(with: mark) ? start..<start + mark.count : nil
+            }
+        }
     }
 }

@@ -34,8 +34,13 @@ package struct ServiceResponse: Sendable {
     /// The body as JSON, strictly (RFC 8259).
     package func json() throws(JSONSyntaxError) -> JSON { try parsed.value(of: body).get() }
 
-    /// The body as text; bytes that are not UTF-8 become U+FFFD.
-    package var text: String { String(decoding: body, as: UTF8.self) }
+    /// The body as text: UTF-8, or where it is none the Western charset that its Content-Type declares. Bytes that are
+    /// neither become U+FFFD.
+    package var text: String {
+        if let text = String(validating: body, as: UTF8.self) { return text }
+        let isWestern = header("Content-Type").contains(where: WesternText.isDeclared)
+        return isWestern ? WesternText.decoded(body) : String(decoding: body, as: UTF8.self)
+    }
 
     /// The value that expressions read as `response`: `status`, `headers` (of a name that came more than once the
     /// values, joined by `, ` as RFC 9110 section 5.3 has it) and `body` (JSON when it is, otherwise text, null when

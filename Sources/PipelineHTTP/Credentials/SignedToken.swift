@@ -106,7 +106,9 @@ extension SignedToken {
     private var headerText: String {
         var members = [Member(name: "alg", json: Self.quoted(algorithm.rawValue))]
         if !header.contains(where: { $0.name == "typ" }) { members.append(Member(name: "typ", json: #""JWT""#)) }
-        if let keyID { members.append(Member(name: "kid", json: Self.quoted(keyID))) }
+        if let keyID, !header.contains(where: { $0.name == "kid" }) {
+            members.append(Member(name: "kid", json: Self.quoted(keyID)))
+        }
         return Self.object(members + header.filter { $0.name != "alg" })
     }
 

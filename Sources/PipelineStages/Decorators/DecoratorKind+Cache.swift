@@ -15,7 +15,8 @@ extension DecoratorKind {
             "mode", FieldType<CachePolicy.Mode>.word("mode of the cache"), default: "cacheFirst",
             "What is asked first: networkFirst, cacheFirst, or revalidate, which asks each time.")
         let timeout = Field(
-            "timeout", FieldType<Setting<Duration>>.duration(roots), "With networkFirst: how long the service may take."
+            "timeout", FieldType<Setting<Duration>>.duration(roots, atLeast: .milliseconds(1)),
+            "With networkFirst: how long the service may take."
         )
         return .object([maxAge, stale, mode, timeout]) { reader in
             let maxAge = reader.optional(maxAge)

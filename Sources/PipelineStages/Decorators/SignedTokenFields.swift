@@ -26,7 +26,8 @@ struct SignedTokenFields: Sendable {
             "claims", .members(roots), examples: [["iss": "${{ secrets.ISSUER }}", "aud": "api"]],
             "What the token says; iat and exp are added.")
         lifetime = Field(
-            "lifetime", .duration(roots), default: "15m", "How long it is good; a new one is made before it ends.")
+            "lifetime", .duration(roots, atLeast: .seconds(1)), default: "15m",
+            "How long it is good; a new one is made before it ends.")
     }
 
     var all: [any AnyField] { [algorithm, key, keyID, header, claims, lifetime] }

@@ -18,6 +18,16 @@ import Testing
         #expect(Self.redactor.redact(text) == redacted)
     }
 
+    @Test("what was redacted stays as it is, also where a secret is a word of its mark")
+    func marked() {
+        let redactor = Redactor(["PASS": "secret", "TOKEN": "PASS"])
+        let once = redactor.redact("the secret and PASS")
+        #expect(once == "the ‹secret:PASS› and ‹secret:TOKEN›")
+        #expect(redactor.redact(once) == once)
+        // What a service writes between such signs is no mark.
+        #expect(Redactor(["P": "hunter22"]).redact("‹secret:hunter22›") == "‹secret:‹secret:P››")
+    }
+
     @Test(
         "percent-encoded, whichever characters were encoded",
         arguments: [

@@ -45,6 +45,18 @@ struct SignedTokenTests {
         return try #require(Data(base64Encoded: digits))
     }
 
+    @Test("has each name of its header once")
+    func header() async throws {
+        let service = Service()
+        let token = SignedToken(
+            algorithm: .hs256, key: .text("sesame"), keyID: "K1", header: [.init(name: "kid", json: #""K2""#)])
+        _ = try await service.network.exchange(
+            RequestDescription(url: "http://api.test/"), decorators: [SignedBearer(token)])
+        let head = service.tokens.withLock { $0[0] }.prefix { $0 != "." }
+        #expect(
+            String(decoding: try Self.bytes(String(head)), as: UTF8.self) == #"{"alg":"HS256","typ":"JWT","kid":"K2"}"#)
+    }
+
     @Test("says what its header and claims say, and the times that were left out")
     func content() async throws {
         let parts = try await Self.token(.hs256, "sesame")

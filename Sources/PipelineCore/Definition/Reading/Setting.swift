@@ -55,28 +55,33 @@ extension FieldType {
     }
 
     /// A duration such as `"30s"`, or a template.
-    public static func duration(_ roots: AllowedRoots = .request) -> FieldType where Value == Setting<Duration> {
-        setting(schema: .duration, roots: roots) { json throws(ValueSyntaxError) in try Duration.read(json) }
+    ///
+    /// - Parameter minimum: the shortest that has a meaning.
+    public static func duration(
+        _ roots: AllowedRoots = .request, atLeast minimum: Duration = .zero
+    ) -> FieldType where Value == Setting<Duration> {
+        setting(schema: .duration, roots: roots) { json throws(ValueSyntaxError) in
+            let value = try Duration.read(json)
+            guard value >= minimum else {
+                throw ValueSyntaxError(
+                    "this must be at least \(DurationText.describe(minimum))",
+                    hint: "write a longer one, or leave it out")
+            }
+            return value
+        }
     }
 
     /// A size such as `"8MiB"`, or a template. A bare number that a template gives is one of bytes: services say sizes so.
     public static func size(_ roots: AllowedRoots = .request) -> FieldType where Value == Setting<Int64> {
-        let read: @Sendable (JSON) throws(ValueSyntaxError) -> Int64 = { json throws(ValueSyntaxError) in
-            if let number = json.number { throw SizeText.bareNumber(number.literal) }
-            guard let text = json.string else {
-                throw ValueSyntaxError(
-                    "this must be a size in a string, not \(json.kindName)",
-                    hint: "write it with its unit, such as \"64KiB\" or \"8MiB\"")
-            }
-            return try SizeText.parse(text)
-        }
-        return setting(
+        setting(
             schema: .size, roots: roots,
             computed: { json throws(ValueSyntaxError) in
-                guard let bytes = json.number?.int ?? json.string.flatMap({ Int($0) }) else { return try read(json) }
+                guard let bytes = json.number?.int ?? json.string.flatMap({ Int($0) }) else {
+                    return try Int64.readSize(json)
+                }
                 guard bytes >= 0 else { throw ValueSyntaxError("a size is not negative") }
                 return Int64(bytes)
-            }, read: read)
+            }, read: { json throws(ValueSyntaxError) in try Int64.readSize(json) })
     }
 
     /// A rate such as `"500KB/s"` in bytes per second, or a template.

@@ -11,10 +11,18 @@ struct SettingCheck: Sendable {
     private let evaluate: @Sendable (Scope) throws(EvaluationFailure) -> Void
 
     init<Value>(_ setting: Setting<Value>, _ template: Template, range: SourceRange) {
+        self.init(template, range: range) { scope throws(EvaluationFailure) in _ = try setting.value(in: scope) }
+    }
+
+    /// - Parameter evaluate: throws what is wrong with the template's value.
+    init(
+        _ template: Template, range: SourceRange,
+        evaluate: @escaping @Sendable (Scope) throws(EvaluationFailure) -> Void
+    ) {
         references = template.references
         self.range = range
         asksOutside = template.asksOutside
-        evaluate = { scope throws(EvaluationFailure) in _ = try setting.value(in: scope) }
+        self.evaluate = evaluate
     }
 
     /// Returns what is wrong with the value in a scope; nil when it is right, or not yet known.

@@ -80,7 +80,8 @@ struct RequestFields: Sendable {
             "fail", FieldType<[FailRule]>.array(of: FailRule.type(roots)),
             "Answers that are failures whatever their status.")
         expect = Field("expect", .statuses(roots), default: ["2xx"], "Statuses that count as success.")
-        timeout = Field("timeout", .duration(roots), "The longest that the request may take.")
+        timeout = Field(
+            "timeout", .duration(roots, atLeast: .milliseconds(1)), "The longest that the request may take.")
         redirects = Field(
             "redirects", .count(0...50, roots: roots),
             "How many redirects to follow; 10 with GET and HEAD and none with the rest if nothing is said.")
