@@ -138,7 +138,7 @@ extension JobState {
         let counts = end.isResume(of: stage) && openResume(key, .transferEnded) ? rules.watch.takeCount(of: key) : 0
         switch call.end(end) {
         case .finished(let captures):
-            let sealed = table.values.sealed(captures)
+            let sealed = table.sealed(captures, of: key)
             try succeed(key, stage, table.step(key)?.captures.merging(sealed) ?? sealed, notes, counts)
         case .waiting(let checkpoint, let wake, let reason)
         where stop == nil && rules.isOver(wake, reason, of: key, in: table):

@@ -222,6 +222,18 @@ package struct JobTable: Sendable {
         return scope
     }
 
+    /// Captures of a step as they may be kept; warned of once where that is impossible.
+    mutating func sealed(_ captures: JSONObject, of key: StepKey) -> JSONObject {
+        let sealed = values.sealed(captures)
+        if let name = values.lostSecret(of: sealed), values.lostSecret(of: snapshot.steps[key]?.captures ?? [:]) == nil
+        {
+            let message =
+                "what repeats the secret \(name) is not kept without PIPELINE_JOURNAL_KEY, and no stage can use it"
+            publish(.stageWarned, ["message": .string(message)], of: key)
+        }
+        return sealed
+    }
+
     /// The values that expressions outside of all stages may read.
     package var documentScope: Scope {
         snapshot.documentScope(

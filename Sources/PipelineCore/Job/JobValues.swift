@@ -16,6 +16,8 @@ package struct JobValues: Sendable {
     private var sealing: CaptureSealing?
     /// The secrets that captured values may be sealed under, the latest of a name last.
     private var sealedUnder: [(name: String, value: String)] = []
+    /// The names of all secrets that the job has, also of those that are not known.
+    private var names: Set<String> = []
     /// True if a captured value of the job may be sealed: mostly none is, and then none is looked through.
     private var holdsSealed = false
 
@@ -32,14 +34,15 @@ package struct JobValues: Sendable {
     }
 
     /// Makes what seals, when secrets are known or known again: values of before still open what they sealed.
-    package mutating func renewSealing(for steps: some Sequence<StepRecord>) {
+    package mutating func renewSealing(for steps: some Sequence<StepRecord>, of plan: Plan) {
         guard let seal else { return }
+        names = Set(plan.secrets).union(plan.definition.inputs.filter(\.isSecret).map(\.name))
         let inputs = secretInputs.map { (name: $0.name, value: $0.value.string ?? $0.value.text) }
         for secret in secrets.sorted(by: { $0.key < $1.key }).map({ (name: $0.key, value: $0.value) }) + inputs
         where !sealedUnder.contains(where: { $0 == secret }) {
             sealedUnder.append(secret)
         }
-        guard !sealedUnder.isEmpty else { return }
+        guard !names.isEmpty else { return }
         sealing = CaptureSealing(sealedUnder, seal: seal)
         holdsSealed =
             holdsSealed
@@ -59,6 +62,12 @@ package struct JobValues: Sendable {
         return sealed
     }
 
+    /// The first secret that sealed captures repeat and that was not kept, as there is no key to seal it with.
+    func lostSecret(of captures: JSONObject) -> String? {
+        guard holdsSealed else { return nil }
+        return JSON.object(captures).sealedPieces.first { $0.isLost && names.contains($0.name) }?.name
+    }
+
     /// Captured values as the service gave them.
     package func opened(_ captures: JSONObject) -> JSONObject { opened(.object(captures)).object ?? captures }
 
@@ -69,6 +78,6 @@ package struct JobValues: Sendable {
 
     /// Opens what is sealed in the scope.
     func open(_ scope: inout Scope) {
-        if holdsSealed, let sealing { scope.open(with: sealing) }
+        if holdsSealed, let sealing { scope.open(with: sealing, names: names) }
     }
 }

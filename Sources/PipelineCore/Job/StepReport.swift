@@ -31,7 +31,7 @@ extension StepReport {
     ) {
         switch self {
         case .progress(let checkpoint, let captures, let isFarther, let mayWait):
-            let sealed = captures.map { table.values.sealed($0) } ?? [:]
+            let sealed = captures.map { table.sealed($0, of: key) } ?? [:]
             let now = table.moment.time
             table.edit(key, mayWait: mayWait) { step in
                 step.checkpoint = checkpoint
@@ -46,7 +46,7 @@ extension StepReport {
             table.record(.submit(key, submit), mayWait: mayWait)
             defer { table.judgeEarlyCallbacks(of: CollectionOfOne(key)) }
             guard captures != nil || counts > 0 else { return }
-            let sealed = table.values.sealed(captures ?? [:])
+            let sealed = table.sealed(captures ?? [:], of: key)
             table.edit(key) { step in
                 step.captures = step.captures.merging(sealed)
                 step.resumes += counts

@@ -4,7 +4,8 @@ package import JSONPath
 /// spellings that ``Redactor`` finds, that piece is kept as `‹secret:NAME#SEALED›`, sealed under the secret itself.
 ///
 /// Who reads the journal learns the name; who resumes the job has the secret, and gets the value as it was. When the
-/// secret has changed since, the piece stays closed. A service can't make such a piece: it would have to seal it.
+/// secret has changed since, or nothing seals here, the piece stays closed: no expression may read it then, see
+/// ``Scope/closed``. A service can't make such a piece: it would have to seal it.
 package struct CaptureSealing: Sendable {
     private let secrets: [(name: String, value: String)]
     private let patterns: SecretPatterns

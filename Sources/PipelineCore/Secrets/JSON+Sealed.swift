@@ -27,6 +27,18 @@ extension JSON {
         }
     }
 
+    /// The pieces of the value that are sealed, or were not opened.
+    var sealedPieces: [SealedPiece] {
+        switch self {
+        case .null, .bool, .number: []
+        case .string(let text):
+            SealedPiece.mayStand(in: text)
+                ? SealedPiece.parts(of: text).compactMap { if case .sealed(let piece) = $0 { piece } else { nil } } : []
+        case .array(let elements): elements.flatMap(\.sealedPieces)
+        case .object(let members): members.flatMap { JSON.string($0.name).sealedPieces + $0.value.sealedPieces }
+        }
+    }
+
     /// The value with each string and number made again; a name of a member is changed like a string.
     func mapped(string: (String) -> JSON, number: (JSONNumber) -> JSON) -> JSON {
         switch self {

@@ -1,7 +1,7 @@
 import JSONPath
 
-/// A piece of a captured value that is kept sealed, as it stands in the text: `‹secret:NAME#HEX›`. It is read by scalars:
-/// with a mark that follows it in a service's text, the last one makes one Character.
+/// A piece of a captured value that is kept sealed, as it stands in the text: `‹secret:NAME#HEX›`; without the digits what
+/// stood there was not kept. It is read by scalars: with a mark that follows it in a service's text, the last one makes one Character.
 struct SealedPiece {
     /// The source of the piece: the first of the sealed bytes.
     enum Kind: UInt8 {
@@ -20,6 +20,9 @@ struct SealedPiece {
     let name: String
     let sealed: [UInt8]
 
+    /// True if nothing can open it, since there was no key to seal it with.
+    var isLost: Bool { sealed.isEmpty }
+
     var text: String {
         let digits = sealed.flatMap { Hex.digits(of: $0, upper: false) }
         return "\(Self.opening)\(name)#\(String(decoding: digits, as: UTF8.self))\(Self.closing)"
@@ -36,7 +39,7 @@ struct SealedPiece {
     /// Reads what stands between the marks; nil when it is no piece.
     private init?(_ inner: Substring) {
         guard let mark = inner.utf8.lastIndex(of: UInt8(ascii: "#")) else { return nil }
-        guard let bytes = Hex.bytes(inner.utf8[inner.utf8.index(after: mark)...]), !bytes.isEmpty else { return nil }
+        guard let bytes = Hex.bytes(inner.utf8[inner.utf8.index(after: mark)...]) else { return nil }
         name = String(inner[..<mark])
         sealed = bytes
     }

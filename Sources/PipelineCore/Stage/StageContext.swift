@@ -154,6 +154,9 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
                         "the secret \(name) is not set",
                         hint: "set PIPELINE_SECRET_\(name), or give a file with --secrets-file", place: facts.place),
                     kind: .secret))
+        case .sealedSecret:
+            .failed(
+                AttemptFailure(StepFailure(error.message, hint: error.hint, place: facts.place), kind: .secret))
         case .wrong(let message, let hint, _):
             .definite(StepFailure(host.redact(message), hint: hint, place: facts.place))
         }

@@ -52,7 +52,7 @@ extension JobExecutor {
         let (found, missing) = await secrets.read(
             of: snapshot.record, state.table.plan, known: state.table.values.secrets)
         state.table.values.secrets = found
-        state.table.values.renewSealing(for: snapshot.steps.values)
+        state.table.values.renewSealing(for: snapshot.steps.values, of: state.table.plan)
         secrets.hide(in: state.table)
         return missing
     }
@@ -63,7 +63,7 @@ extension JobExecutor {
         let renewed = await secrets.renew(names, known: state.table.values.secrets)
         state.table.values.secrets.merge(renewed) { $1 }
         redactor.add(renewed.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
-        state.table.values.renewSealing(for: snapshot.steps.values)
+        state.table.values.renewSealing(for: snapshot.steps.values, of: state.table.plan)
         return names.contains { state.table.values.secrets[$0] != used[$0] }
     }
 }

@@ -19,7 +19,7 @@ extension Workspace {
     }
 }
 
-/// Seals nothing: what it is given is lost.
+/// Seals nothing: what it is given is lost, which a warning says.
 private struct NoSeal: SecretSeal {
     func seal(_ bytes: [UInt8], under secret: String) -> [UInt8] { [] }
     func unseal(_ sealed: [UInt8], under secret: String) -> [UInt8]? { nil }

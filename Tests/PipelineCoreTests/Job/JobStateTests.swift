@@ -6,7 +6,7 @@ import Testing
 /// What follows from each input of a job, from its plan and what is known of it.
 @Suite struct JobStateTests {
     /// A step, and one whose cancellation ends what it has begun at a service.
-    private static let kinds = [kind("step", cancelsSubmit: false), kind("remote", cancelsSubmit: true)]
+    static let kinds = [kind("step", cancelsSubmit: false), kind("remote", cancelsSubmit: true)]
 
     private static func kind(_ name: String, cancelsSubmit: Bool) -> StageKind {
         let reads = Field("reads", FieldType<JSONTemplate>.json(), "What it reads.")

@@ -1,6 +1,7 @@
 import JSONPath
-import PipelineCore
 import Testing
+
+@testable import PipelineCore
 
 /// Shifts every byte by one and puts the secret's length in front: enough to tell sealed from plain.
 private struct ShiftingSeal: SecretSeal {
@@ -11,6 +12,12 @@ private struct ShiftingSeal: SecretSeal {
     func unseal(_ sealed: [UInt8], under secret: String) -> [UInt8]? {
         sealed.first == UInt8(secret.utf8.count) ? sealed.dropFirst().map { $0 &- 1 } : nil
     }
+}
+
+/// Keeps nothing, as without a key.
+private struct LosingSeal: SecretSeal {
+    func seal(_ bytes: [UInt8], under secret: String) -> [UInt8] { [] }
+    func unseal(_ sealed: [UInt8], under secret: String) -> [UInt8]? { nil }
 }
 
 @Suite("Secrets that captured values repeat are sealed")
@@ -54,6 +61,63 @@ struct CaptureSealingTests {
         let later = CaptureSealing([("KEY", "s3cret"), ("KEY", "changed-since")], seal: ShiftingSeal())
         #expect(later.opened(sealed) == "s3cret")
         #expect(CaptureSealing([("KEY", "changed-since")], seal: ShiftingSeal()).opened(sealed) == sealed)
+    }
+
+    private func scope(_ value: JSON, under secret: String, names: Set<String> = ["KEY"]) -> Scope {
+        var scope = Scope(stages: ["a": ["url": value]], own: ["url": value], item: value)
+        scope.open(with: CaptureSealing([("KEY", secret)], seal: ShiftingSeal()), names: names)
+        return scope
+    }
+
+    /// The seal's own text was sent to services in the value's place, and the job succeeded.
+    @Test(
+        "and what stays closed has no value for any expression",
+        arguments: ["stages.a.url", "self.url", "item"])
+    func closed(path: String) throws {
+        let sealed = sealing.sealed("a s3cret")
+        let expression = try Expression.parse(path, in: SourceRange(start: 0, end: path.utf8.count))
+        #expect(throws: EvaluationFailure.sealedSecret("KEY")) {
+            _ = try expression.evaluate(in: scope(sealed, under: "changed-since"))
+        }
+        #expect(throws: Never.self) { try expression.evaluate(in: scope(sealed, under: "s3cret")) }
+    }
+
+    @Test("and what was not kept for want of a key fails with that said, but a service's own text does not")
+    func lost() throws {
+        let expression = try Expression.parse("stages.a.url ?? 'x'", in: SourceRange(start: 0, end: 19))
+        let failure = #expect(throws: EvaluationFailure.self) {
+            _ = try expression.evaluate(in: scope("pre-‹secret:KEY#›", under: "s3cret"))
+        }
+        #expect(failure?.message.contains("was not kept without PIPELINE_JOURNAL_KEY") == true)
+        #expect(try expression.evaluate(in: scope("‹secret:OTHER#00›", under: "s3cret")) == "‹secret:OTHER#00›")
+    }
+
+    @Test("and a value that can't be kept is warned of, once")
+    func warned() throws {
+        let text = """
+            { "pipeline": 1, "name": "test", "inputs": { "KEY": { "type": "string", "secret": true } },
+              "stages": [ { "id": "a", "kind": "step" } ] }
+            """
+        let catalogue = Catalogue(kinds: JobStateTests.kinds, checkDecorators: { _, _ in })
+        let plan = try Planner(catalogue: catalogue).plan(SourceText(name: "test.json", text: text))
+        var values = JobValues(environment: [:], secretInputs: ["KEY": "s3cret"], seal: LosingSeal())
+        values.renewSealing(for: [], of: plan)
+        let key = StepKey(stage: "a")
+        let snapshot = JobSnapshot(
+            record: JobSnapshotTests.record, steps: [key: StepRecord(state: .running(AttemptState()))], mode: .attached)
+        var table = JobTable(snapshot, plan: plan, values: values, at: JobMoment(Samples.now))
+        for _ in 0..<2 {
+            let report = StepReport.progress(
+                checkpoint: [], captures: ["url": "a s3cret"], isFarther: true, mayWait: false)
+            report.keep(of: key, StepNotes(), counts: 0, in: &table)
+        }
+        let warnings = table.takeChanges().changes.compactMap { change -> String? in
+            guard case .event(let event) = change, event.kind == .stageWarned else { return nil }
+            return event.data["message"]?.string
+        }
+        let warning = "what repeats the secret KEY is not kept without PIPELINE_JOURNAL_KEY, and no stage can use it"
+        #expect(warnings == [warning])
+        #expect(table.currentScope(for: key).closed == ["KEY"])
     }
 
     @Test("but those of fewer than four bytes stand in every other word, and stay")

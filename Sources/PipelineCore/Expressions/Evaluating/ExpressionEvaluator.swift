@@ -98,7 +98,22 @@ extension ExpressionEvaluator {
             let name = try key(first)
             return try members(accessors.dropFirst(), of: header(name, in: base))
         }
-        return try members(accessors[...], of: base)
+        let value = try members(accessors[...], of: base)
+        try checkOpen(value, of: root, at: range)
+        return value
+    }
+
+    /// Throws when a secret that a service repeated in the value is still sealed: the text of its seal is nobody's value.
+    private func checkOpen(
+        _ value: JSON, of root: ExpressionNode.PathRoot, at range: SourceRange
+    ) throws(EvaluationFailure) {
+        guard !scope.closed.isEmpty, root.isCaptured,
+            let piece = value.sealedPieces.first(where: { scope.closed.contains($0.name) })
+        else { return }
+        guard piece.isLost else { throw .sealedSecret(piece.name) }
+        throw wrong(
+            "\(expression.text(of: range)) repeats the secret \(piece.name), and was not kept without PIPELINE_JOURNAL_KEY",
+            hint: "set PIPELINE_JOURNAL_KEY, the same for all workers, and run it again", at: range)
     }
 
     private func base(_ root: ExpressionNode.PathRoot, at range: SourceRange) throws(EvaluationFailure) -> JSON {

@@ -25,6 +25,9 @@ public struct Scope: Sendable {
     package var env: [String: String?]
     /// `secrets.NAME`; one that is not here fails the evaluation with ``EvaluationFailure/missingSecret(_:)``.
     package var secrets: [String: String]
+    /// The secrets of which a captured value of the scope holds a piece that could not be opened: an expression that reads
+    /// such a value has none.
+    package var closed: Set<String> = []
     /// `stages.ID`: an object of captures, or null when the stage was skipped or never ran.
     package var stages: [String: JSON]
     /// `self.CAPTURE`, what this stage captured so far, and `self.parts`, an object of arrays.

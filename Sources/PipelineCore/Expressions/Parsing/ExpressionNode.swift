@@ -63,6 +63,14 @@ struct ExpressionNode: Sendable {
         case response(String)
         case part(String)
         case ids
+
+        /// True for what is kept of services' answers, where secrets that they repeat are sealed.
+        var isCaptured: Bool {
+            switch self {
+            case .stage, .own, .item: true
+            case .input, .environment, .secret, .ownKey, .callbackURL, .index, .job, .response, .part, .ids: false
+            }
+        }
     }
 
     /// True if a function in it needs a file, the time or chance.
