@@ -10,52 +10,51 @@ package struct PostgresAddress: Sendable, Hashable {
 
     /// Returns whether a journal's address names a database of PostgreSQL.
     package static func isOne(_ text: String) -> Bool {
-        text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
+        text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") || text.contains(#/^\s*[a-z_]+\s*=/#)
     }
 
-    /// The address without what is secret in it: user, hosts and database.
+    /// The address without what is secret in it: user, hosts and database, as libpq reads them. Where that may be wrong, as
+    /// with a password whose `/` begins a path, nothing of the text is shown.
     package var description: String {
-        guard let scheme = text.range(of: "://") else { return "a PostgreSQL database" }
-        var rest = String(text[scheme.upperBound...])
-        if let query = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) { rest = String(rest[..<query]) }
-        // A password may hold an unescaped @ or /; all before the last @ is user and password.
-        if let at = rest.lastIndex(of: "@") {
-            let user = rest[..<at].prefix { $0 != ":" }
-            rest = String(user) + rest[at...]
+        guard let options = trustedOptions else { return "a PostgreSQL database" }
+        func part(_ name: String) -> String { PercentEncoding.component(options[name] ?? "") }
+        let ports = (options["port"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        let hosts = (options["host"] ?? "").split(separator: ",").enumerated().compactMap { place, host -> String? in
+            // A socket's folder is no host.
+            guard !host.hasPrefix("/"), !host.hasPrefix("@") else { return nil }
+            let name = host.contains(":") ? "[\(host)]" : String(host)
+            let port = ports.count == 1 ? ports.first : ports.dropFirst(place).first
+            return name + (port.map { $0.isEmpty ? "" : ":\($0)" } ?? "")
         }
-        return "postgres://" + rest
+        return "postgres://" + (options["user"] == nil ? "" : part("user") + "@") + hosts.joined(separator: ",")
+            + (options["dbname"] == nil ? "" : "/" + part("dbname"))
     }
 
-    /// A text of libpq, without the password if it should hold one.
+    /// A text of libpq or of the server, without the password if it should hold one. Of an address that is not understood
+    /// libpq quotes pieces, and any of them may be the password.
     func redacted(_ message: String) -> String {
-        var clean = message
-        for secret in secrets where !secret.isEmpty { clean = clean.replacing(secret, with: "***") }
-        return clean
+        guard let options = trustedOptions else { return message.withoutQuoted }
+        return ["password", "sslpassword"].compactMap { options[$0] }.filter { !$0.isEmpty }
+            .sorted { $0.count > $1.count }
+            .reduce(message) { $0.replacing($1, with: "***") }
     }
 
-    /// The password as it stands in the string, and as it is meant.
-    private var secrets: [String] {
-        var found: [String] = []
-        if let scheme = text.range(of: "://") {
-            let rest = text[scheme.upperBound...]
-            if let at = rest.lastIndex(of: "@"), let colon = rest[..<at].firstIndex(of: ":") {
-                found.append(String(rest[rest.index(after: colon)..<at]))
-            }
-        }
-        for key in ["password=", "sslpassword="] {
-            guard let start = text.range(of: key) else { continue }
-            found.append(String(text[start.upperBound...].prefix { $0 != "&" && $0 != " " }))
-        }
-        return (found + found.compactMap(\.unescaped)).sorted { $0.count > $1.count }
+    /// The options that the text gives, by libpq's own reading; nil if it can't be read, or reads so oddly that a password
+    /// may stand in the place of something else.
+    private var trustedOptions: [String: String]? {
+        guard let options = try? PostgresLibrary.loaded.get().options(of: text) else { return nil }
+        let ports = (options["port"] ?? "").split(separator: ",")
+        let isTrusted =
+            ports.allSatisfy { UInt16($0) != nil }
+            && ["host", "hostaddr", "dbname", "user"].allSatisfy { options[$0]?.dropFirst().contains("@") != true }
+        return isTrusted ? options : nil
     }
 }
 
 extension String {
-    /// Without percent signs' escapes (RFC 3986, section 2.1); nil when there are none.
-    fileprivate var unescaped: String? {
-        contains("%") ? PercentEncoding.decoded(self) : nil
+    /// Without what stands between double quotes.
+    var withoutQuoted: String {
+        split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+            .filter { $0.offset.isMultiple(of: 2) }.map { String($0.element) }.joined(separator: "…")
     }
-
-    /// The first place of a text.
-    fileprivate func range(of other: String) -> Range<String.Index>? { ranges(of: other).first }
 }

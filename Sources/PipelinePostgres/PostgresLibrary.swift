@@ -9,6 +9,12 @@ package struct PostgresLibrary: Sendable {
     typealias Notice = @convention(c) (UnsafeMutableRawPointer?, Result?) -> Void
 
     let connect: @convention(c) (Texts?, Texts?, Int32) -> Connection?
+    let parse:
+        @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) ->
+            UnsafeMutableRawPointer?
+    let freeOptions: @convention(c) (UnsafeMutableRawPointer?) -> Void
+    let setVerbosity: @convention(c) (Connection?, Int32) -> Int32
+    let reset: @convention(c) (Connection?) -> Void
     let freeMemory: @convention(c) (UnsafeMutableRawPointer?) -> Void
     let finish: @convention(c) (Connection?) -> Void
     let status: @convention(c) (Connection?) -> Int32
@@ -83,6 +89,10 @@ package struct PostgresLibrary: Sendable {
             return unsafeBitCast(symbol, to: Function.self)
         }
         connect = try find("PQconnectdbParams")
+        parse = try find("PQconninfoParse")
+        freeOptions = try find("PQconninfoFree")
+        setVerbosity = try find("PQsetErrorVerbosity")
+        reset = try find("PQreset")
         freeMemory = try find("PQfreemem")
         finish = try find("PQfinish")
         status = try find("PQstatus")
@@ -117,6 +127,33 @@ package struct PostgresLibrary: Sendable {
     }
 
     private struct MissingFunction: Error {}
+
+    /// The options that a connection string gives; nil if it can't be read.
+    func options(of text: String) -> [String: String]? {
+        var complaint: UnsafeMutablePointer<CChar>?
+        let found = parse(text, &complaint)
+        freeMemory(complaint)
+        guard let found else { return nil }
+        defer { freeOptions(found) }
+        var options: [String: String] = [:]
+        var option = found.assumingMemoryBound(to: PostgresOption.self)
+        while let name = option.pointee.name {
+            options[String(cString: name)] = option.pointee.value.map { String(cString: $0) }
+            option += 1
+        }
+        return options
+    }
+}
+
+/// PQconninfoOption of libpq-fe.h.
+private struct PostgresOption {
+    let name: UnsafeMutablePointer<CChar>?
+    private let variable: UnsafeMutablePointer<CChar>?
+    private let standard: UnsafeMutablePointer<CChar>?
+    let value: UnsafeMutablePointer<CChar>?
+    private let label: UnsafeMutablePointer<CChar>?
+    private let shown: UnsafeMutablePointer<CChar>?
+    private let size: Int32
 }
 
 /// PGnotify of libpq-fe.h.
