@@ -8,26 +8,41 @@ final class PostgresOutage: Sendable {
         case writer, reader
     }
 
-    private let failures = Mutex<[Connection: JournalFailure]>([:])
+    private struct State {
+        var failures: [Connection: JournalFailure] = [:]
+        var isGivenUp = false
+    }
+
+    private let state = Mutex(State())
     private let observe: @Sendable (JournalFailure?) -> Void
 
     init(observe: @escaping @Sendable (JournalFailure?) -> Void) { self.observe = observe }
 
     /// Why the database can't be reached; nil while it can.
-    var failure: JournalFailure? { failures.withLock { $0[.writer] ?? $0[.reader] } }
+    var failure: JournalFailure? { state.withLock { $0.failures[.writer] ?? $0.failures[.reader] } }
 
     func report(_ failure: JournalFailure, of connection: Connection) {
-        let isFirst = failures.withLock { failures in
-            defer { failures[connection] = failure }
-            return failures.isEmpty
+        let isFirst = state.withLock { state in
+            defer { state.failures[connection] = failure }
+            return state.failures.isEmpty
         }
         if isFirst { observe(failure) }
     }
 
     func end(of connection: Connection) {
-        let isLast = failures.withLock { failures in
-            failures.removeValue(forKey: connection) != nil && failures.isEmpty
+        let isLast = state.withLock { state in
+            state.isGivenUp = false
+            return state.failures.removeValue(forKey: connection) != nil && state.failures.isEmpty
         }
         if isLast { observe(nil) }
+    }
+
+    /// Returns whether a call that began at a time, by a clock in milliseconds, may wait for the database any longer. Once
+    /// one has waited for too long no other waits, until the database is back: an outage is waited for once.
+    func allowsWaiting(since start: Int64, until now: Int64, patience: Int64) -> Bool {
+        state.withLock { state in
+            state.isGivenUp = state.isGivenUp || now - start >= patience
+            return !state.isGivenUp
+        }
     }
 }

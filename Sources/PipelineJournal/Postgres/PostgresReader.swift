@@ -72,9 +72,10 @@ final class PostgresReader: @unchecked Sendable {
             } catch {
                 if connection?.loss != nil { isAway = true }
                 if isAway { outage.report(error, of: .reader) }
-                guard isAway, owners.isWorker || owners.now - start < Int64(patience / .milliseconds(1)) else {
-                    throw error
-                }
+                let patience = Int64(patience / .milliseconds(1))
+                guard isAway,
+                    owners.isWorker || outage.allowsWaiting(since: start, until: owners.now, patience: patience)
+                else { throw error }
                 usleep(UInt32.random(in: 400_000...600_000))
             }
         }

@@ -102,7 +102,8 @@ extension PostgresWriter {
             case .failed(let failure, isAway: true, _):
                 link.connection = nil
                 outage.report(failure, of: .writer)
-                let waits = owners.isWorker || owners.now - start < patience
+                let waits =
+                    owners.isWorker || outage.allowsWaiting(since: start, until: owners.now, patience: patience)
                 guard waits, !mailbox.isClosed else {
                     link.doubtful = nil
                     return refuse(calls, failure)
