@@ -61,6 +61,7 @@ package final class PostgresConnection {
         let keys = options.map { strdup($0.0) }
         let values = options.map { strdup($0.1) }
         defer { for text in keys + values { free(text) } }
+        let start = ContinuousClock.now
         let opened = (keys.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { keys in
             (values.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { values in
                 library.connect(keys.baseAddress, values.baseAddress, 1)
@@ -69,6 +70,12 @@ package final class PostgresConnection {
         guard let opened else { throw PostgresError(kind: .refused, message: "out of memory") }
         // From here on the end of the object closes it.
         handle = opened
+        if library.status(opened) != 0, ContinuousClock.now - start < Self.quick {
+            // Somebody refused, and the words are in the language of the server. Asked again it says its code too.
+            _ = library.setVerbosity(opened, Self.verbose)
+            library.reset(opened)
+            _ = library.setVerbosity(opened, Self.plain)
+        }
         guard library.status(opened) == 0 else {
             throw Self.refusal(library, opened, address)
         }
@@ -98,26 +105,16 @@ package final class PostgresConnection {
         if !isPooled { try execute("SET search_path TO \(schema)") }
     }
 
+    /// What takes longer is a server that does not answer.
+    private static let quick = Duration.seconds(2)
+    /// PQERRORS_DEFAULT and PQERRORS_VERBOSE of libpq-fe.h.
+    private static let (plain, verbose): (Int32, Int32) = (1, 2)
+
     private static func refusal(
         _ library: PostgresLibrary, _ handle: OpaquePointer, _ address: PostgresAddress
     ) -> PostgresError {
         let text = library.errorMessage(handle).map { String(cString: $0) } ?? ""
-        let message = address.redacted(text).split(separator: "\n").joined(separator: "; ")
-        return PostgresError(kind: .refused, message: message, hint: hint(for: message))
-    }
-
-    /// What to do about the words with which a server turns a client away.
-    private static func hint(for message: String) -> String? {
-        let hints = [
-            ("password", "keep the password in ~/.pgpass, in the file that PGPASSFILE names, or in PGPASSWORD"),
-            ("pg_hba.conf", "let the server's pg_hba.conf admit this machine, user and database"),
-            ("role ", "name a user that the server has, or make it with 'createuser'"),
-            ("database ", "name a database that the server has, or make it with 'createdb'"),
-            ("certificate", "see sslmode, sslrootcert and sslcert of the address"),
-            ("SSL", "see sslmode, sslrootcert and sslcert of the address"),
-            ("invalid", "write the address as postgres://USER@HOST/DATABASE"),
-        ]
-        return hints.first { message.contains($0.0) }?.1
+        return PostgresError(refusal: address.redacted(text))
     }
 }
 

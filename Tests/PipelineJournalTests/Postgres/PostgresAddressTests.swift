@@ -11,9 +11,16 @@ struct PostgresAddressTests {
         "is shown without its password",
         arguments: [
             ("postgres://me:hunter2@db.example/pipeline", "postgres://me@db.example/pipeline"),
-            ("postgres://me:a@b:c@db.example:5433/p?sslmode=require", "postgres://me@db.example:5433/p"),
+            // A password was shown up to its '?' once.
+            ("postgres://me:hush?x#y@db.example:5433/p?sslmode=require", "postgres://me@db.example:5433/p"),
+            ("postgres://me:a@b:c@db.example:5433/p", "a PostgreSQL database"),
+            ("postgres://me:hush/x@db.example/p", "a PostgreSQL database"),
+            ("postgres://me:12/hush@db.example/p", "a PostgreSQL database"),
+            ("postgres://me@one,two:5433/p?host=/tmp", "postgres://me@/p"),
+            ("postgres://me@one:1,[::1]:2/p", "postgres://me@one:1,[::1]:2/p"),
             ("postgresql://db.example/p?password=hunter2", "postgres://db.example/p"),
-            ("host=db password=hunter2", "a PostgreSQL database"),
+            ("host=db dbname=p password='hunter 2'", "postgres://db/p"),
+            ("host=db password", "a PostgreSQL database"),
         ])
     func hidesPassword(text: String, shown: String) {
         #expect(PostgresAddress(text).description == shown)
@@ -23,7 +30,50 @@ struct PostgresAddressTests {
     @Test("takes its password out of what libpq says, also one with percent signs")
     func redacts() {
         let address = PostgresAddress("postgres://me:hunter%212@db.example/p?sslpassword=other")
-        #expect(address.redacted("no entry for hunter!2, hunter%212, other") == "no entry for ***, ***, ***")
+        #expect(address.redacted("no entry for hunter!2, other") == "no entry for ***, ***")
+        // Of what it can't read it quotes any piece.
+        let odd = PostgresAddress("postgres://me:hush/x@db.example/p")
+        #expect(odd.redacted("invalid port number: \"hush\"") == "invalid port number: …")
+    }
+
+    @Test("is a URL, or words as libpq has them, and no folder")
+    func isAddress() {
+        for text in ["postgres:///p", "postgresql://db/p", "host=db dbname=p", "service = jobs"] {
+            #expect(PostgresJournal.isAddress(text))
+        }
+        for text in ["/var/lib/a=b", "jobs", "", "http://db/p"] { #expect(!PostgresJournal.isAddress(text)) }
+    }
+
+    /// A user's connection limit was taken for an unknown user, and a host's name for a reason.
+    @Test(
+        "that is refused is final by the server's code, or by libpq's own words",
+        arguments: [
+            ("failed: FATAL:  53300: too many connections for role \"worker\"", true),
+            ("failed: FATAL:  57P03: the database system is starting up", true),
+            ("failed: FATAL:  08P01: server login has been failing", true),
+            ("failed: FATAL:  08P01: no such database: p", false),
+            ("failed: FATAL:  28000: role \"x\" does not exist", false),
+            ("échec : FATAL:  28P01: l'authentification a échoué", false),
+            ("failed: FATAL:  3D000: database \"p\" does not exist", false),
+            ("could not translate host name \"password.invalid\" to address: Name or service not known", true),
+            ("fe_sendauth: no password supplied", false), ("server does not support SSL, but SSL was required", false),
+            ("FATAL:  28P01: no\nconnection to server at \"b\" failed: FATAL:  57P03: starts", true),
+        ])
+    func refusal(text: String, isAway: Bool) {
+        let error = PostgresError(refusal: text + "\nLOCATION:  InitPostgres, postinit.c:714")
+        #expect(error.isAway == isAway)
+        #expect(!error.message.contains("LOCATION") && !error.message.contains("53300"), "\(error)")
+    }
+
+    @Test("whose database is away is waited for once, by whoever asks")
+    func outage() {
+        let outage = PostgresOutage { _ in }
+        #expect(outage.allowsWaiting(since: 0, until: 19, patience: 20))
+        #expect(!outage.allowsWaiting(since: 0, until: 20, patience: 20))
+        // Each call waited for its own 20 s once, one after the other.
+        #expect(!outage.allowsWaiting(since: 20, until: 21, patience: 20))
+        outage.end(of: .reader)
+        #expect(outage.allowsWaiting(since: 30, until: 31, patience: 20))
     }
 
     @Test("that can't be reached is refused with the place, and without the password")
