@@ -143,6 +143,10 @@ package final class Dashboard: Sendable {
         _ path: String, _ request: DashboardRequest
     ) async throws(JournalFailure) -> DashboardResponse {
         let parts = path.split(separator: "/").map(String.init)
+        // No name has one, and PostgreSQL takes none.
+        guard !request.holdsNull else {
+            return .html(page(nil).failed("There is nothing here", "The address holds a NUL."), status: 400)
+        }
         if request.method == "POST" { return try await post(parts, request) }
         // Before the page is read: what changes meanwhile is told again.
         let change = try await view.journal.lastChange()
@@ -198,6 +202,9 @@ package final class Dashboard: Sendable {
         let form = request.form
         guard let action = form["action"].flatMap({ JobAction(rawValue: $0) }) else {
             return .html(page(nil).failed("No such action", "Name one of the buttons."), status: 400)
+        }
+        if form["all"] != nil, let mistake = JobsPage.Filter(form, now: clock.now).mistake {
+            return .html(page(nil).failed("Nothing was done", mistake), status: 400)
         }
         let jobs = try await chosen(form)
         guard !jobs.isEmpty else {

@@ -143,6 +143,26 @@ struct SafetyTests {
         }
     }
 
+    /// They were taken for no filter, and all jobs were cancelled.
+    @Test(
+        "all that match a filter that can't be read are none: no row is shown, and nothing is done",
+        arguments: ["since=1%20d", "state=suspend", "q=%00", "batch=%00"])
+    func unreadableFilter(filter: String) async throws {
+        let recorder = Recorder()
+        try await withWorld(actions: recorder) { world in
+            try await world.make(1, key: "my-key")
+            let cookie = try await world.signIn()
+            #expect(try await !world.get("/?\(filter)", cookie: cookie).shows("<tr id"))
+            let body = "action=cancel&all=1&\(filter)"
+            let answer = try await world.send(
+                "POST /actions HTTP/1.1\r\nHost: \(world.host)\r\nCookie: \(cookie)\r\nSec-Fetch-Site: same-origin\r\n"
+                    + "Connection: close\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            #expect(answer.status == 400)
+            #expect(recorder.asked.isEmpty)
+        }
+    }
+
     @Test("without --actions nothing is done, whoever asks, and no page has a button for it")
     func readOnly() async throws {
         try await withWorld { world in

@@ -10,26 +10,31 @@ struct JobsPage {
         var query: JobPageQuery
         /// As it was typed.
         let since: String?
-        /// A word that is no time.
-        let badSince: String?
+        /// Says which word can't be read: such a filter selects nothing, and never everything.
+        let mistake: String?
 
         init(_ values: FormValues, now: Timestamp) {
+            let state = values["state"]
+            let phase = state.flatMap { JobPhase(rawValue: $0) }
             query = JobPageQuery(
-                phase: values["state"].flatMap { JobPhase(rawValue: $0) }, pipeline: values["pipeline"],
+                phase: phase, pipeline: values["pipeline"],
                 batch: values["batch"].map { JobID($0) }, text: values["q"].map { String($0.prefix(200)) },
                 before: values["before"].map { JobID($0) })
             since = values["since"]
-            var bad: String?
+            var mistake = state.flatMap { word in
+                phase == nil
+                    ? "‘\(word)’ is no state: \(JobPhase.allCases.map(\.rawValue).joined(separator: ", "))." : nil
+            }
             if let text = since {
                 if let duration = try? DurationText.parse(text) {
                     query.since = now - duration
                 } else if let time = try? Timestamp.parse(text.contains("T") ? text : "\(text)T00:00:00Z") {
                     query.since = time
                 } else {
-                    bad = text
+                    mistake = "‘\(text)’ is no time: write 2d, 3h or 2026-11-22."
                 }
             }
-            badSince = bad
+            self.mistake = mistake
         }
 
         /// The address of the same list with another state, or from another place on.
@@ -60,10 +65,11 @@ struct JobsPage {
     func markup() async throws(JournalFailure) -> Markup {
         var query = filter.query
         query.limit += 1
-        let found = try await view.journal.page(query)
+        let found = filter.mistake == nil ? try await view.journal.page(query) : []
         let jobs = found.prefix(filter.query.limit)
         // A text is looked for in each job: only as far as the page needs.
-        let counts = filter.query.text == nil ? try await view.journal.counts(filter.query) : nil
+        let counts =
+            filter.query.text == nil && filter.mistake == nil ? try await view.journal.counts(filter.query) : nil
         var rows: [Markup] = []
         for job in jobs { rows.append(try await row(job)) }
         let title = filter.query.batch == nil ? "Jobs" : "Items"
@@ -97,9 +103,7 @@ struct JobsPage {
             value.map { "<input type=\"hidden\" name=\"\(name)\" value=\"\($0)\">" } ?? ""
         }
         let bad: Markup =
-            filter.badSince.map {
-                "<p class=\"hint\" role=\"alert\">‘\($0)’ is no time: write 2d, 3h or 2026-11-22.</p>"
-            } ?? ""
+            filter.mistake.map { "<p class=\"hint\" role=\"alert\">\($0)</p>" } ?? ""
         return """
             <form class="search" role="search" action="\(page.base)/" method="get">\
             \(hidden("state", query.phase?.rawValue))\(hidden("pipeline", query.pipeline))\

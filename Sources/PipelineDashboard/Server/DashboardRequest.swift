@@ -41,6 +41,11 @@ package struct DashboardRequest: Sendable {
     /// Those of a form.
     var form: FormValues { FormValues(String(decoding: body, as: UTF8.self)) }
 
+    /// True if the address or the form has U+0000, escaped or not.
+    var holdsNull: Bool {
+        [Array(target.utf8), body].contains { $0.contains(0) || $0.firstRange(of: "%00".utf8) != nil }
+    }
+
     /// The values of a cookie (RFC 6265, section 5.4).
     func cookies(_ name: String) -> [String] {
         values("Cookie").flatMap { $0.split(separator: ";") }.compactMap { part in
