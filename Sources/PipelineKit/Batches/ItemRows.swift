@@ -225,11 +225,15 @@ struct ItemRows {
         guard key.utf8.count <= Self.longestKey else {
             throw StepFailure("its key has \(key.utf8.count) bytes, and may have \(Self.longestKey)")
         }
+        // PostgreSQL keeps no such text, and both journals take the same rows.
+        guard !key.utf8.contains(0) else { throw StepFailure("its key holds a NUL (U+0000)") }
         return key
     }
 
     /// A row that can't be read is known by its line, and what was said of it goes when it is mended.
-    private func key(ofBad row: ItemRow) -> String {
+    private func key(ofBad row: ItemRow) -> String { content(ofBad: row).replacing("\0", with: "\u{FFFD}") }
+
+    private func content(ofBad row: ItemRow) -> String {
         switch row.content {
         case .value(let text):
             String((text.hasPrefix(keyTrim) ? String(text.dropFirst(keyTrim.count)) : text).prefix(200))

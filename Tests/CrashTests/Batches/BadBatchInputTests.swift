@@ -121,6 +121,19 @@ struct BadBatchInputTests {
         }
     }
 
+    /// On PostgreSQL, whose texts have none, it ended the whole batch once; both journals take the same rows.
+    @Test("a key with a NUL is a bad row")
+    func nullInKey() async throws {
+        try await withDocument { workplace in
+            try workplace.write("names.txt", "good\nthree\0\n")
+            let end = try await shell(
+                "exec \"$0\" run note.json --each text=- --batch june --output out < names.txt", workplace
+            ).end
+            #expect(end.cause == .exited(1) && end.lines.count == 1, "\(end)")
+            #expect(end.errors.contains("its key holds a NUL"), "\(end)")
+        }
+    }
+
     /// A run of a batch that has done two lines of a pipe, whose writer may say more.
     private func startReading(in workplace: Workplace) async throws -> (program: RunningProgram, writer: Int32) {
         let pipe = workplace.path("pipe")
