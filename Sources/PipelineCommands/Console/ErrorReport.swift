@@ -81,7 +81,8 @@ struct ErrorReport {
             hint =
                 "nothing was changed; keep a copy, then move it aside to begin anew, or put back one that "
                 + "'pipeline doctor --backup' made"
-        case .newer: hint = "use that version, or another --state-dir"
+        case .newer(let place):
+            hint = place.hasPrefix("/") ? "use that version, or another --state-dir" : "use that version here too"
         case .busy: hint = "try again in a moment"
         case .other(let text):
             title = "the journal failed: \(text)"

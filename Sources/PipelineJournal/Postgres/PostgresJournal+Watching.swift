@@ -1,4 +1,6 @@
 package import PipelineCore
+import PipelinePostgres
+import PipelineSQL
 
 extension PostgresJournal {
     /// Tells the processes that watch the event's job of it; may be lost, and returns at once.
@@ -23,7 +25,8 @@ extension PostgresJournal {
 
     /// Returns what is wrong with the journal, one sentence each; empty when nothing is. Reads every job.
     package func checkIntegrity() async throws(JournalFailure) -> [String] {
-        var mistakes: [String] = []
+        let there = try await reader.read { (reader) throws(JournalFailure) in try reader.columns() }
+        var mistakes = PostgresSchema.columns.subtracting(there).sorted().map { "\($0) is missing" }
         for job in try await reader.read({ (reader) throws(JournalFailure) in try reader.allJobs() }) {
             do {
                 let snapshot = try await snapshot(of: job)
@@ -46,5 +49,24 @@ extension PostgresJournal {
     /// Refuses: a database is backed up by its own tools.
     package func backup(to path: String) async throws(JournalFailure) {
         throw .other("a journal in PostgreSQL is backed up with the server's tools, as 'pg_dump --schema=pipeline'")
+    }
+}
+
+extension JobReader<PostgresConnection> {
+    /// The columns that the schema's tables have, as `table.column`.
+    fileprivate func columns() throws(JournalFailure) -> Set<String> {
+        var columns: Set<String> = []
+        try connection.readRows(
+            of: """
+                SELECT pg_class.relname || '.' || pg_attribute.attname AS name FROM pg_attribute
+                JOIN pg_class ON pg_class.oid = pg_attribute.attrelid
+                JOIN pg_namespace ON pg_namespace.oid = pg_class.relnamespace
+                WHERE pg_namespace.nspname = 'pipeline' AND pg_attribute.attnum > 0 AND NOT pg_attribute.attisdropped
+                """, [:]
+        ) { row in
+            columns.insert(row.text("name"))
+            return true
+        }
+        return columns
     }
 }

@@ -99,14 +99,18 @@ package final class PostgresJournal: DatabaseJournal {
         }
     }
 
-    /// Makes the schema, or brings it up to date; returns how many steps that took.
+    /// Makes the schema, or brings it up to date; returns how many steps that took. Throws `.newer` for one of a later
+    /// version.
     package static func migrate(_ text: String) throws(JournalFailure) -> Int {
         let address = PostgresAddress(text)
+        let done: Int?
         do throws(PostgresError) {
-            return try PostgresSchema.migrate(try PostgresConnection(address, name: "pipeline migrate"))
+            done = try PostgresSchema.migrate(try PostgresConnection(address, name: "pipeline migrate"))
         } catch {
             throw JournalFailure(error, at: address)
         }
+        guard let done else { throw .newer(file: address.description) }
+        return done
     }
 
     /// The SQL that ``migrate(_:)`` would run on an empty database.

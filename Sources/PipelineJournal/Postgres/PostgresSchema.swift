@@ -43,6 +43,24 @@ enum PostgresSchema {
             + "INSERT INTO versions (number, name) VALUES (\(index + 1), '\(steps[index].name)');"
     }
 
+    /// The columns of all tables that the steps make, as `table.column`.
+    static let columns: Set<String> = {
+        var columns: Set<String> = []
+        for index in steps.indices {
+            var table: Substring?
+            for line in sql(of: index).split(separator: "\n") {
+                if let made = line.firstMatch(of: #/^ *CREATE TABLE (\w+) \($/#) {
+                    table = made.output.1
+                } else if line.contains(#/^ *\)/#) {
+                    table = nil
+                } else if let table, let column = line.firstMatch(of: #/^ *([a-z_0-9]+) [A-Z]/#) {
+                    columns.insert("\(table).\(column.output.1)")
+                }
+            }
+        }
+        return columns
+    }()
+
     static func version(of connection: PostgresConnection) throws(PostgresError) -> Version {
         let there = try connection.query("SELECT to_regclass('\(name).versions') IS NOT NULL AS there")
         guard there.row(0).flag("there") else { return .missing }
@@ -50,8 +68,9 @@ enum PostgresSchema {
         return .at(found.row(0).int("last"))
     }
 
-    /// Does the steps that are missing, each in a transaction of its own, while no other program does; returns how many.
-    static func migrate(_ connection: PostgresConnection) throws(PostgresError) -> Int {
+    /// Does the steps that are missing, each in a transaction of its own, while no other program does; returns how many, nil for
+    /// a schema that a newer program made.
+    static func migrate(_ connection: PostgresConnection) throws(PostgresError) -> Int? {
         var done = 0
         while true {
             try connection.execute("BEGIN")
@@ -61,7 +80,7 @@ enum PostgresSchema {
             if case .at(let number) = try Self.version(of: connection) { version = number }
             guard version < steps.count else {
                 try connection.execute("ROLLBACK")
-                return done
+                return version > steps.count ? nil : done
             }
             do throws(PostgresError) {
                 for statement in statements(of: sql(of: version)) { try connection.execute(statement) }

@@ -52,6 +52,39 @@ struct PostgresRefusalTests {
         #expect(said.contains("postgres://\(role)@/\(world.database)") && !said.contains("hunter2"), "\(said)")
     }
 
+    @Test("a user who has all connections that he may have finds the database away, and one that is not there does not")
+    func connectionLimit() async throws {
+        let world = try await PostgresWorld()
+        let role = "limited\(world.database)"
+        try await world.server.query("CREATE ROLE \(role) LOGIN CONNECTION LIMIT 0", in: world.database)
+        let address = world.server.address(of: world.database, user: role)
+        let failure = #expect(throws: JournalFailure.self) { _ = try PostgresJournal(address) }
+        guard case .away(_, let reason) = failure else {
+            Issue.record("\(failure as Any)")
+            return
+        }
+        #expect(reason.contains("too many connections for role") && !reason.contains("53300"), "\(reason)")
+        let unknown = await words(world.server.address(of: world.database, user: "nobodyatall"))
+        #expect(unknown.contains("does not exist") && unknown.contains("createuser"), "\(unknown)")
+    }
+
+    @Test("a column that somebody removed is told by 'doctor', and so is a table")
+    func missingColumns() async throws {
+        let world = try await PostgresWorld()
+        let journal = try world.openPostgres()
+        #expect(try await journal.checkIntegrity() == [])
+        let there = try await world.server.query(
+            "SELECT string_agg(table_name || '.' || column_name, ' ') FROM information_schema.columns "
+                + "WHERE table_schema = 'pipeline' AND table_name NOT IN ('owners', 'journal_changes')",
+            in: world.database)
+        #expect(Set(there.split(separator: " ").map(String.init)) == PostgresSchema.columns)
+        try await world.server.query(
+            "DROP TABLE pipeline.list_polls; ALTER TABLE pipeline.traces DROP COLUMN link", in: world.database)
+        let mistakes = try await journal.checkIntegrity()
+        #expect(mistakes.contains("traces.link is missing") && mistakes.contains("list_polls.id is missing"))
+        await journal.close()
+    }
+
     @Test("a user who may make no schema is told so by 'journal migrate'")
     func noRights() async throws {
         let server = try await PostgresServer.shared()
