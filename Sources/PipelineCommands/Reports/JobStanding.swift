@@ -15,6 +15,7 @@ struct JobStanding {
         let word: StyledText = "\(phase.rawValue, phase.style)"
         switch phase {
         case .waiting: return waiting(word)
+        case .suspended where snapshot.isQueued: return "\(word) (\(OwnedJob.queued))"
         case .suspended: return snapshot.suspension(isOwned: false).map { "\(word) (\($0.rawValue))" } ?? word
         case .succeeded:
             let failed = snapshot.toleratedFailures.count
@@ -39,6 +40,11 @@ struct JobStanding {
         }
         return "\(word), \(reason.kind.verb) \(clock.until(time))"
     }
+}
+
+extension OwnedJob {
+    /// The words for a job that waits to be taken up.
+    static let queued = "nobody has it yet"
 }
 
 extension JobPhase {

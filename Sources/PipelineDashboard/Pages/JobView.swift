@@ -90,6 +90,7 @@ extension OwnedJob {
     func reason(at now: Timestamp) -> String? {
         switch phase {
         case .failed: return snapshot.failure.map { "\($0.step): \($0.failure.title)" }
+        case .suspended where snapshot.isQueued: return "nobody has it yet"
         case .suspended: return snapshot.suspension(isOwned: false)?.explanation
         case .waiting:
             let waits = snapshot.steps.values.compactMap { step -> (WakeCondition, WaitReason)? in

@@ -138,6 +138,26 @@ struct WorkerTests {
         }
     }
 
+    /// It said that the job was suspended, and to resume it, which takes it out of the workers' hands.
+    @Test("are waited for by who watches a job that none of them has yet, and no one is told to resume it")
+    func watchedBeforeTaken() async throws {
+        try await withScene { scene in
+            try await scene.submit(["a"])
+            let list = try await scene.run("list")
+            #expect(list.output.contains("nobody has it yet") && !list.output.contains("interrupted"), "\(list)")
+            let why = try await scene.run("why", "a")
+            #expect(why.output.contains("pipeline worker") && !why.output.contains("pipeline resume"), "\(why)")
+            let watch = try scene.workplace.start("watch", "a", environment: scene.environment)
+            #expect(await watch.hasWritten("it waits for a worker"), "\(watch.text)")
+            let worker = try await scene.startWorker("late")
+            scene.service.open()
+            let end = await watch.end
+            #expect(end.cause == .exited(0) && !end.errors.contains("pipeline resume"), "\(end)")
+            worker.signal(SIGTERM)
+            #expect(await worker.end.cause == .exited(0))
+        }
+    }
+
     @Test("leave a job whose secret they lack to one that has it, and 'why' says who lacks what")
     func secrets() async throws {
         try await withScene { scene in
@@ -158,6 +178,7 @@ struct WorkerTests {
             let list = try await scene.run("workers")
             let named = why.output.split(separator: "at worker ").last?.prefix { $0 != ";" && $0 != "\n" } ?? "nobody"
             #expect(list.output.contains(named), "\(why) names none of \(list)")
+            #expect(list.output.contains(#/ago  \d+\.\d+\.\d+/#), "\(list)")
             let rich = try await scene.startWorker("rich", environment: secrets)
             scene.service.open()
             try await scene.wait(for: unfinished, toBe: 0)

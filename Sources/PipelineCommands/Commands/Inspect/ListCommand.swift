@@ -82,7 +82,8 @@ struct ListCommand: WorkspaceCommand {
     private static func line(_ job: OwnedJob) -> StyledText {
         let record = job.snapshot.record
         let phase = job.snapshot.phase(isOwned: job.owner != nil)
-        let cause = job.snapshot.suspension(isOwned: job.owner != nil).map { " (\($0.rawValue))" } ?? ""
+        let suspension = job.snapshot.suspension(isOwned: job.owner != nil)
+        let cause = suspension.map { " (\(job.snapshot.isQueued ? OwnedJob.queued : $0.rawValue))" } ?? ""
         let key = record.key == record.id.text ? "" : "  key \(record.key)"
         let counts = job.snapshot.batch.map { "  " + BatchText(key: record.key, batch: $0).brief } ?? ""
         let state: StyledText = "\(phase.rawValue, phase.style)\(cause)"

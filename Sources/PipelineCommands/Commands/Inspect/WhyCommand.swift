@@ -57,7 +57,8 @@ struct WhyCommand: WorkspaceCommand {
                     "background": background?.json ?? .null, "notifications": .array(untold.map(Self.json)),
                 ]).prettyText())
         } else {
-            let why = cause.map { ": \($0.explanation)" } ?? Self.holding(held)
+            let isQueued = cause != nil && found.snapshot.isQueued
+            let why = cause.map { ": \(isQueued ? OwnedJob.queued : $0.explanation)" } ?? Self.holding(held)
             console.data(
                 "job \(found.snapshot.record.id) \(Self.verb(phase)) \(phase.rawValue, phase.style)\(why)" as StyledText
             )
@@ -160,8 +161,9 @@ struct WhyCommand: WorkspaceCommand {
             let said = try await job.suspensionDetail(in: journal)
             return [said, "install the plugin, or start the background owner of the program that has the stage kind"]
                 .compactMap { $0 }.joined(separator: "; ")
-        case .crashed where snapshot.mode == .background,
-            .interrupted where snapshot.mode == .background && snapshot.cause == nil:
+        case .crashed where snapshot.mode == .background, .interrupted where snapshot.isQueued:
+            // Whoever resumes it takes it out of the workers' hands.
+            if journal is any SharedJournal { return "nothing: any 'pipeline worker' goes on with it" }
             return "nobody has it: 'pipeline daemon' goes on with it, or \(resume)"
         case .tooManyFailures, .sameFailure: return "mend what failed, then \(resume), or pipeline retry"
         case .spent: return "\(resume) --spend MORE"

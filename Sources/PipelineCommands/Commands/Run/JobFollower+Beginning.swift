@@ -28,7 +28,7 @@ extension JobFollower {
 
     /// What was just handed to the background owner is not suspended, only not yet taken up.
     func awaitTaking(of job: OwnedJob) async throws {
-        guard Self.isToBeTaken(job), try await hasOwner else { return }
+        guard Self.isToBeTaken(job), !goesOnByItself(job), try await hasOwner else { return }
         for _ in 0..<Self.patience.times {
             let query = JobQuery(prefix: job.snapshot.record.id.text, isBrief: true)
             guard let latest = try await journal.jobs(query).first, Self.isToBeTaken(latest) else { return }
@@ -36,14 +36,12 @@ extension JobFollower {
         }
     }
 
+    /// True for a job that some worker takes up, of today or tomorrow: all of them may be full, or none be there.
+    func goesOnByItself(_ job: OwnedJob) -> Bool { journal is any SharedJournal && Self.isToBeTaken(job) }
+
     /// True if somebody is there who takes up such jobs.
     private var hasOwner: Bool {
-        get async throws {
-            if let shared = journal as? any SharedJournal {
-                return try await shared.workers().contains { $0.isAlive && $0.atOnce != nil }
-            }
-            return (try? BackgroundOwner(settings: workspace.settings).ask(.status)) != nil
-        }
+        get async throws { (try? BackgroundOwner(settings: workspace.settings).ask(.status)) != nil }
     }
 
     private static func isToBeTaken(_ job: OwnedJob) -> Bool {

@@ -33,7 +33,7 @@ struct JobFollower {
     }
 
     /// Shows the events of a job, from the first, and with its plan how long what is at work still takes, until nobody
-    /// owns it any more; gives it as it is then.
+    /// owns it any more, nor will by itself; gives it as it is then.
     func follow(_ job: OwnedJob, plan: Plan? = nil, show: (JobEvent) -> Void) async throws -> OwnedJob {
         let id = job.snapshot.record.id
         var last = 0
@@ -42,7 +42,8 @@ struct JobFollower {
         try await awaitTaking(of: job)
         try await repeatedly(show) { _ in
             // Looked at before the events, so that the last of them are shown too.
-            let owner = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first?.owner
+            let latest = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first
+            let owner = latest?.owner
             if let owner { watch(id, of: owner) }
             for event in try await journal.events(of: id, after: last) {
                 last = event.sequence ?? last
@@ -50,7 +51,7 @@ struct JobFollower {
             }
             expected.forEach(show)
             expected = []
-            return owner != nil
+            return owner != nil || latest.map(goesOnByItself) == true
         }
         return try await journal.jobs(JobQuery(prefix: id.text)).first ?? job
     }

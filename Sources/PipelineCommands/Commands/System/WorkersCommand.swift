@@ -34,7 +34,8 @@ struct WorkersCommand: WorkspaceCommand {
             let renewed = max(0, Int((now - worker.renewed).seconds))
             console.data(
                 SafeText.line(
-                    "\(worker.name)  \(worker.host)  since \(age) s  \(worker.jobs) jobs  renewed \(renewed) s ago"
+                    "\(worker.name)  \(worker.host)  since \(age) s  "
+                        + "\(worker.jobs) \(worker.jobs == 1 ? "job" : "jobs")  renewed \(renewed) s ago  \(worker.version)"
                         + (worker.atOnce.map { "  at once \($0)" } ?? "") + (worker.isAlive ? "" : "  gone")))
         }
         return .succeeded
