@@ -40,7 +40,10 @@ struct DoctorCommand: WorkspaceCommand {
         if let shared = journal as? any SharedJournal {
             let isSealing = workspace.settings.environment["PIPELINE_JOURNAL_KEY"]?.isEmpty == false
             console.data(
-                "sealing   " + (isSealing ? "by PIPELINE_JOURNAL_KEY" : "none: PIPELINE_JOURNAL_KEY is not set"))
+                "sealing   "
+                    + (isSealing
+                        ? "by PIPELINE_JOURNAL_KEY, of what repeats a secret; secret captures stand there as they came"
+                        : "none: PIPELINE_JOURNAL_KEY is not set"))
             for worker in try await shared.workers() {
                 console.data("worker    \(worker.name) on \(worker.host), \(worker.isAlive ? "alive" : "gone")")
             }
