@@ -65,6 +65,18 @@ struct ComputeMonitorTests {
         #expect(service.requests[1].header("Authorization") == nil)
     }
 
+    // A retry after a refusal once began a second job beside the first.
+    @Test("that is not known there any more is begun anew by a retry; a refusal leaves it to be asked for again")
+    func refusal() async throws {
+        for (status, isEnd) in [(404, true), (410, true), (400, false), (401, false), (403, false)] {
+            let service = ScriptedService()
+            service.on("POST /v1/jobs", 202, "", headers: ["Location": "/operations/9"])
+            service.on("GET /operations/9", status)
+            let failure = try #require(await (try bench(service)).run().tryFailure)
+            #expect(failure.kind == .definite && failure.endsRemoteJob == isEnd, "\(status)")
+        }
+    }
+
     @Test("fails when the operation is refused, and when a 202 names no place")
     func failures() async throws {
         let service = ScriptedService()

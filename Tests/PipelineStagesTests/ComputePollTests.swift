@@ -259,6 +259,42 @@ struct ComputePollTests {
         #expect(try await firstOutcome(states, status, "").definite?.contains("answered \(status)") == true)
     }
 
+    // A retry after such a poll once began a second job beside the first, which went on unwatched.
+    @Test(
+        "an answer that does not say how the job stands leaves the job to be asked for again",
+        arguments: [
+            (401, "{}", ""), (403, "{}", ""), (451, "{}", ""),
+            (200, #"{"state": "odd"}"#, #""unknownStatus": "fail""#),
+            (200, #"{"state": "busy", "code": 9}"#, #""fail": [{ "when": "response.body.code == 9" }]"#),
+            (401, #"{"code": 9}"#, #""until": "response.body.code != 1", "fail": [{ "when": "response.status == 401" }]"#),
+        ])
+    func refusedPollKeepsTheJob(status: Int, body: String, rules: String) async throws {
+        let poll = rules.isEmpty ? states : "\(states), \(rules)"
+        let failure = try #require(try await firstOutcome(poll, status, body).tryFailure)
+        #expect(failure.kind == .definite && !failure.endsRemoteJob)
+    }
+
+    @Test("a poll that can't be sent leaves the job to be asked for again")
+    func unsentPollKeepsTheJob() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", fails: .tokenRefused(status: 400), connectionMade: false)
+        let failure = try #require(await (try watch(service, states)).resume().tryFailure)
+        #expect(failure.kind == .definite && !failure.endsRemoteJob)
+    }
+
+    @Test(
+        "a job that the service says has ended, or does not know, is begun anew by a retry",
+        arguments: [
+            (200, #"{"state": "error"}"#, ""), (200, #"{"state": "gone"}"#, ""), (404, "", #""settle": "0s""#),
+            (200, #"{"state": "busy", "code": 9}"#, #""failWhen": "response.body.code == 9""#),
+            (200, #"{"state": "done", "code": 9}"#, #""fail": [{ "when": "response.body.code == 9" }]"#),
+        ])
+    func endedJob(status: Int, body: String, rules: String) async throws {
+        let poll = rules.isEmpty ? states : "\(states), \(rules)"
+        let failure = try #require(try await firstOutcome(poll, status, body).tryFailure)
+        #expect(failure.kind == .definite && failure.endsRemoteJob)
+    }
+
     @Test("a poll that is stopped stops the stage")
     func stopped() async throws {
         let service = ScriptedService()

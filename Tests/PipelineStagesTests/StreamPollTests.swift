@@ -59,7 +59,9 @@ struct StreamPollTests {
     @Test("an event that means failure says why")
     func failed() async throws {
         let (bench, _) = try bench(["event: error\ndata: {\"message\": \"no memory\"}\n\n"])
-        #expect(await bench.resume().definite == "the job failed at service 'api': no memory")
+        let failure = await bench.resume()
+        #expect(failure.definite == "the job failed at service 'api': no memory")
+        #expect(failure.tryFailure?.endsRemoteJob == true)
     }
 
     @Test("'fail' is judged on the event that ends the job")
@@ -67,7 +69,9 @@ struct StreamPollTests {
         let (bench, _) = try bench(
             ["event: complete\ndata: {\"n\": 0}\n\n"],
             #", "fail": [{ "when": "response.body.n == 0", "message": "nothing came of it" }]"#)
-        #expect(await bench.resume().definite == "nothing came of it")
+        let failure = await bench.resume()
+        #expect(failure.definite == "nothing came of it")
+        #expect(failure.tryFailure?.endsRemoteJob == true)
     }
 
     @Test("a stream that breaks is opened again behind its last event, after the time that it asked for")
@@ -117,7 +121,9 @@ struct StreamPollTests {
             ])
         #expect(await bench.resume().isWaiting)
         #expect(bench.wait! >= 7)
-        #expect(await bench.resume().definite?.contains("has no more events of the job (204)") == true)
+        let last = await bench.resume()
+        #expect(last.definite?.contains("has no more events of the job (204)") == true)
+        #expect(last.tryFailure?.endsRemoteJob == false)
     }
 
     @Test("a stream is opened right after the submit")
@@ -190,7 +196,9 @@ struct StreamPollTests {
         }
         // Byte 10 of each 251 is a line feed: the lines are short, the fields unknown, the event large.
         let bench = try watch(Network(transport: CurlTransport()), url: "\(server.url)/v1")
-        #expect(await bench.resume().definite == "service 'api' sent an event or a line of more than 64MiB")
+        let failure = await bench.resume()
+        #expect(failure.definite == "service 'api' sent an event or a line of more than 64MiB")
+        #expect(failure.tryFailure?.endsRemoteJob == false)
         server.stop()
     }
 

@@ -20,14 +20,15 @@ extension ComputeStage {
         }
         switch try await requests.verdict(on: answer, of: rendered, in: context) {
         case .ruledOut(let failure, let allowsRetry):
-            return allowsRetry ? .failedPoll(detail: failure.title, floor: floor) : .failed(failure)
+            if allowsRetry { return .failedPoll(detail: failure.title, floor: floor) }
+            return try await saysEnd(answer, poll, rendered, in: context) ? .ended(failure) : .refused(failure)
         case .unexpected(let failure):
             if let closing = response.closing { throw Self.held(failure, closing) }
             if await saysNothing(response, rendered, in: context) {
                 return .failedPoll(detail: failure.title, floor: floor)
             }
             return try await rules(of: poll, answer, rendered, floor, onlyByStatus: true, in: context)
-                ?? .failed(failure)
+                ?? .refused(failure)
         case .expected:
             if let finding = try await rules(of: poll, answer, rendered, floor, onlyByStatus: false, in: context) {
                 return finding
@@ -53,6 +54,19 @@ extension ComputeStage {
     /// 408, 425, 429 and 5xx never end a stage before its deadline.
     private static func isTransient(_ status: Int) -> Bool { [408, 425, 429].contains(status) || status >= 500 }
 
+    /// Returns whether an answer says that the job has ended, by `until` or `status`, whatever else it says.
+    func saysEnd(
+        _ answer: ServiceResponse, _ poll: PollDefinition, _ rendered: RenderedRequest, in context: Context
+    ) async throws(StageFailure) -> Bool {
+        guard try await requests.isExpected(answer, of: rendered, in: context) else { return false }
+        if let until = poll.until, (try? await requests.holds(until, answer, in: context)) == true { return true }
+        guard let status = poll.status?.lenientValue(in: answer) else { return false }
+        switch poll.lists.meaning(of: status) {
+        case .succeeded, .failed, .cancelled: return true
+        case .running, nil: return false
+        }
+    }
+
     private func isMissing(
         _ poll: PollDefinition, _ answer: ServiceResponse, in context: Context
     ) async throws(StageFailure) -> Bool {
@@ -69,7 +83,7 @@ extension ComputeStage {
         if let failWhen = poll.failWhen, !onlyByStatus || failWhen.readsStatus,
             try await requests.holds(failWhen, answer, in: context)
         {
-            return .failed(jobFailure(poll, nil, answer, rendered, in: context))
+            return .ended(jobFailure(poll, nil, answer, rendered, in: context))
         }
         if let until = poll.until, !onlyByStatus || until.readsStatus,
             try await requests.holds(until, answer, in: context)
@@ -91,11 +105,11 @@ extension ComputeStage {
         switch poll.lists.meaning(of: status) {
         case .running: return .running(report)
         case .succeeded: return .succeeded(answer)
-        case .failed, .cancelled: return .failed(jobFailure(poll, status, answer, rendered, in: context))
+        case .failed, .cancelled: return .ended(jobFailure(poll, status, answer, rendered, in: context))
         case nil where poll.unknownStatus == .running: return .running(report)
         case nil:
             let shown = ShownText.excerpt(status.text, limit: 60, in: context)
-            return .failed(
+            return .refused(
                 requests.failure(
                     "\(requests.name(of: rendered.description.url)) gave the job the state \(shown), "
                         + "which is in none of the lists", answer, of: rendered,

@@ -30,7 +30,8 @@ extension ComputeStage {
             throw Self.held(failure, response.closing ?? .zero)
         case .unexpected(let failure) where await saysNothing(response, rendered, in: context):
             return .failedPoll(detail: failure.title, floor: floor)
-        case .unexpected(let failure), .ruledOut(let failure, _): return .failed(failure)
+        case .unexpected(let failure) where [404, 410].contains(answer.status): return .missing(failure)
+        case .unexpected(let failure), .ruledOut(let failure, _): return .refused(failure)
         }
     }
 }

@@ -85,7 +85,9 @@ extension ComputeStage {
         var checkpoint = saved
         let isOverdue = context.facts.deadline.map { context.now >= $0 } ?? false
         switch finding {
-        case .missing(let failure), .failed(let failure): throw .remoteJobEnded(failure)
+        case .missing(let failure), .ended(let failure): throw .remoteJobEnded(failure)
+        // A job that may still run is asked for again by the next attempt, not begun a second time.
+        case .refused(let failure): throw .definite(failure)
         case .succeeded(let answer):
             return .finished(try requests.captures(captures, from: answer, of: rendered, in: context))
         case .running(let report):
@@ -122,7 +124,7 @@ extension ComputeStage {
             // A service that is closed costs no poll.
             if case .held = failure.reason { throw requests.failure(failure, of: rendered, in: context) }
             let lost = try unanswered(failure, rendered, in: context)
-            return lost.isDefinite ? .failed(lost.failure) : .failedPoll(detail: lost.failure.title, floor: nil)
+            return lost.isDefinite ? .refused(lost.failure) : .failedPoll(detail: lost.failure.title, floor: nil)
         }
     }
 

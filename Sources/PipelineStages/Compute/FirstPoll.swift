@@ -14,25 +14,15 @@ struct FirstPoll {
         guard let submit = stage.submit else { return nil }
         for definition in stage.polls where definition.find == nil && definition.events == nil {
             let poll = try await definition.settled(in: context)
-            guard try await saysEnd(poll, in: context) else { continue }
             let rendered = RenderedRequest(sent: submit.method, to: answer.url, judgedBy: poll.request)
+            guard try await stage.saysEnd(answer, poll, rendered, in: context) else { continue }
             switch try await finding(of: poll, rendered, in: context) {
             case .succeeded(let answer): return try stage.captures(of: poll, answer, rendered, in: context)
-            case .failed(let failure): throw .remoteJobEnded(failure)
-            case .running, .failedPoll, .missing, nil: continue
+            case .ended(let failure): throw .remoteJobEnded(failure)
+            case .running, .failedPoll, .missing, .refused, nil: continue
             }
         }
         return nil
-    }
-
-    /// Returns whether `until` or `status` finds that the job has ended.
-    private func saysEnd(_ poll: PollDefinition, in context: Context) async throws(StageFailure) -> Bool {
-        if let until = poll.until, (try? await stage.requests.holds(until, answer, in: context)) == true { return true }
-        guard let status = poll.status?.lenientValue(in: answer) else { return false }
-        switch poll.lists.meaning(of: status) {
-        case .succeeded, .failed, .cancelled: return true
-        case .running, nil: return false
-        }
     }
 
     /// Judges in the order of a poll: what rules the answer out, or calls the job failed, comes before what ends it well.
@@ -43,7 +33,7 @@ struct FirstPoll {
         do throws(StageFailure) {
             switch try await stage.requests.verdict(on: answer, of: rendered, in: context) {
             case .ruledOut(let failure, let allowsRetry):
-                return allowsRetry ? .failedPoll(detail: failure.title, floor: nil) : .failed(failure)
+                return allowsRetry ? .failedPoll(detail: failure.title, floor: nil) : .ended(failure)
             case .unexpected: return nil
             case .expected:
                 return try await stage.rules(of: poll, answer, rendered, nil, onlyByStatus: false, in: context)

@@ -30,8 +30,8 @@ struct ListPoll {
             switch try await stage.judge(response, poll, rendered, in: context) {
             case .running(let report) where report.doubts.isEmpty: return .running(report)
             case .succeeded(let answer) where list.isWhole: return .succeeded(answer)
-            case .failed(let failure) where list.isWhole: return .failed(failure)
-            case .running, .succeeded, .failed, .missing, .failedPoll: return nil
+            case .ended(let failure) where list.isWhole: return .ended(failure)
+            case .running, .succeeded, .ended, .refused, .missing, .failedPoll: return nil
             }
         } catch {
             // What can't be read decides nothing.

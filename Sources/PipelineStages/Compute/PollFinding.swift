@@ -9,13 +9,15 @@ enum PollFinding: Sendable {
     /// The poll failed, which says nothing about the job.
     case failedPoll(detail: String, floor: Duration?)
     case succeeded(ServiceResponse)
-    /// The job has failed, or will never be known to have succeeded.
-    case failed(StepFailure)
+    /// The service says that the job has ended without a result.
+    case ended(StepFailure)
+    /// The service does not say how the job stands, and would not if it were asked again now: the job may go on there.
+    case refused(StepFailure)
 
     /// True if nothing more is to be asked.
     var isEnd: Bool {
         switch self {
-        case .missing, .succeeded, .failed: true
+        case .missing, .succeeded, .ended, .refused: true
         case .running, .failedPoll: false
         }
     }

@@ -102,14 +102,14 @@ struct StreamPoll {
         switch result {
         case .failure(let failure) where failure.reason == .bodyTooLarge && watch.isStream:
             let bound = SizeText.exact(Int64(request.options.maximumBodyBytes))
-            return .failed(
+            return .refused(
                 StepFailure(
                     "\(requests.name(of: request.description.url)) sent an event or a line of more than \(bound)",
                     service: requests.service?.name, request: context.redact(request.line),
                     place: context.facts.place))
         case .failure(let failure):
             let lost = try stage.unanswered(failure, request, in: context)
-            if lost.isDefinite { return .failed(lost.failure) }
+            if lost.isDefinite { return .refused(lost.failure) }
             return watch.count > 0 ? .running(report) : .failedPoll(detail: lost.failure.title, floor: nil)
         case .success(let response) where watch.isStream:
             let floor = response.retryAfter(now: context.now)
@@ -130,10 +130,10 @@ struct StreamPoll {
         if case .ruledOut(let failure, let allowsRetry) = try await requests.verdict(
             on: answer, of: request, in: context)
         {
-            return allowsRetry ? .failedPoll(detail: failure.title, floor: nil) : .failed(failure)
+            return allowsRetry ? .failedPoll(detail: failure.title, floor: nil) : .ended(failure)
         }
         guard events.meanings[event.name] == .succeeded else {
-            return .failed(stage.jobFailure(poll, nil, answer, request, in: context))
+            return .ended(stage.jobFailure(poll, nil, answer, request, in: context))
         }
         return .succeeded(answer)
     }
@@ -145,7 +145,7 @@ struct StreamPoll {
     ) async throws(StageFailure) -> PollFinding {
         let answer = requests.answer(of: response)
         if response.status == 204 {
-            return .failed(
+            return .refused(
                 requests.failure(
                     "\(requests.name(of: request.description.url)) has no more events of the job (204), "
                         + "and none has said how it ended", answer, of: request, in: context))

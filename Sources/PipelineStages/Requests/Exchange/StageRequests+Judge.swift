@@ -85,18 +85,20 @@ extension StageRequests {
                     failure(message.text, answer, of: rendered, in: context), allowsRetry: message.allowsRetry)
             }
         }
-        if try await statuses(of: definition, in: context, default: expected).contains(answer.status) {
-            return .expected
-        }
+        if try await isExpected(answer, of: rendered, in: context, default: expected) { return .expected }
         return .unexpected(unexpected(answer, of: rendered, in: context))
     }
 
-    private func statuses<Checkpoint>(
-        of definition: RequestDefinition, in context: StageContext<Checkpoint>, default expected: StatusSet
-    ) async throws(StageFailure) -> StatusSet {
-        guard let expect = definition.expect else { return expected }
-        if let constant = expect.constant { return constant }
-        return try await context.evaluate { scope throws(EvaluationFailure) in try expect.values(in: scope) }
+    /// Returns whether the status of an answer counts as success.
+    func isExpected<Checkpoint>(
+        _ answer: ServiceResponse, of rendered: RenderedRequest, in context: StageContext<Checkpoint>,
+        default expected: StatusSet = .success
+    ) async throws(StageFailure) -> Bool {
+        guard let expect = rendered.definition.expect else { return expected.contains(answer.status) }
+        if let constant = expect.constant { return constant.contains(answer.status) }
+        return try await context.evaluate { scope throws(EvaluationFailure) in
+            try expect.values(in: scope).contains(answer.status)
+        }
     }
 
     /// The failure of a try whose answer had an unexpected status: worth another one for the statuses of `retry`.
