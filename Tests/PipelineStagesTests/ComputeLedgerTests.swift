@@ -348,6 +348,62 @@ struct ComputeLedgerTests {
         #expect(bench.captures["id"] == "j3")
     }
 
+    // A refusal of the second send was once believed of the first too: the next attempt sent without a look.
+    @Test("refused at its second send and not found is looked for again before it is sent again")
+    func secondRefusalNotFound() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionReset)
+        service.on("POST /v1/jobs", 401)
+        for _ in 0..<3 { service.on("GET /v1/jobs/by-name/key1", 404) }
+        service.on("GET /v1/jobs/by-name/key1", 200, #"{"id": "j3", "owner": "key1"}"#)
+        let bench = try bench(service, once: name)
+        #expect(await bench.resume().isWaiting)
+        #expect(await bench.resume().definite?.contains("answered 401") == true)
+        #expect(bench.host.read { $0.record?.phase } == .sending)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.captures["id"] == "j3")
+        #expect(service.lines.filter { $0.hasPrefix("POST /v1/jobs") }.count == 2)
+    }
+
+    @Test("refused at its second send, with a look-up that is refused too, is unknown")
+    func secondRefusalUnsettled() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionReset)
+        service.on("POST /v1/jobs", 401)
+        for _ in 0..<2 { service.on("GET /v1/jobs/by-name/key1", 404) }
+        service.on("GET /v1/jobs/by-name/key1", 401)
+        let bench = try bench(service, once: name)
+        #expect(await bench.resume().isWaiting)
+        #expect(await bench.resume().unknown?.reason.contains("the look-up failed: service 'api' answered 401") == true)
+        #expect(bench.host.read { $0.record?.phase } == .unknown)
+    }
+
+    @Test("refused at its second send is not sent a third time with a key that is too old by then")
+    func secondRefusalWithKey() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionReset)
+        service.on("POST /v1/jobs", 401)
+        let bench = try bench(service, once: #"{ "key": "X-Key", "valid": "1m" }"#)
+        #expect(await bench.resume().tryFailure?.kind == .silent)
+        #expect(await bench.resume().definite?.contains("answered 401") == true)
+        bench.host.read { $0.now += .seconds(61) }
+        #expect(await bench.resume().unknown?.reason.contains("was valid for 1m") == true)
+        #expect(service.lines.count == 2)
+    }
+
+    @Test("refused at its second send is sent again with its key while that is valid")
+    func secondRefusalMended() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionReset)
+        service.on("POST /v1/jobs", 401)
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        let bench = try bench(service, once: #"{ "key": "X-Key" }"#)
+        #expect(await bench.resume().tryFailure?.kind == .silent)
+        #expect(await bench.resume().definite != nil)
+        #expect(await bench.resume().isWaiting)
+        #expect(Set(service.requests.prefix(3).compactMap { $0.header("X-Key") }).count == 1)
+    }
+
     // MARK: Match
 
     private let match = """

@@ -133,19 +133,20 @@ extension StageContext {
         }
     }
 
-    /// After a second send a refusal proves nothing: a late first one may have won. It is looked up once more.
+    /// After a second send a refusal proves nothing: a late first one may have won. It is looked up once more; what that
+    /// does not settle stays open, so that the next attempt looks before it sends.
     private func refused(
         _ record: inout SubmitRecord, _ failure: StepFailure,
         _ reconcile: (SubmitRecord) async throws(StageFailure) -> Reconciliation
     ) async throws(StageFailure) -> SubmitOutcome {
-        if record.sends > 1, case .adopted(let captures) = try await reconcile(record) {
-            record.phase = .submitted
-            try await host.commit(submit: record, captures: captures)
-            return .submitted
+        guard record.sends > 1 else { try await close(&record, failure) }
+        switch try await reconcile(record) {
+        case .adopted(let captures): return try await adopt(&record, captures)
+        case .refused(let failure): try await close(&record, failure)
+        case .failed(let failed): throw .failed(failed)
+        case .unsettled(let reason): return try await giveUp(&record, reason)
+        case .resend, .lookAgain: throw .definite(failure)
         }
-        record.phase = .refused
-        try await host.commit(submit: record, captures: nil)
-        throw .definite(failure)
     }
 
     /// Looks for a lost submit; nil when it is to be sent again.
@@ -156,21 +157,29 @@ extension StageContext {
         case .resend:
             record.misses = 0
             return nil
-        case .adopted(let captures):
-            record.phase = .submitted
-            try await host.commit(submit: record, captures: captures)
-            return .submitted
+        case .adopted(let captures): return try await adopt(&record, captures)
         case .lookAgain(let delay):
             record.misses += 1
             try await host.commit(submit: record, captures: nil)
             return .waiting(until: now + delay)
-        case .refused(let failure):
-            record.phase = .refused
-            try await host.commit(submit: record, captures: nil)
-            throw .definite(failure)
+        case .refused(let failure): try await close(&record, failure)
         case .failed(let failed): throw .failed(failed)
         case .unsettled(let reason): return try await giveUp(&record, reason)
         }
+    }
+
+    private func adopt(_ record: inout SubmitRecord, _ captures: JSONObject) async throws(StageFailure) -> SubmitOutcome
+    {
+        record.phase = .submitted
+        try await host.commit(submit: record, captures: captures)
+        return .submitted
+    }
+
+    /// Nothing exists at the service: what is sent next is as good as the first.
+    private func close(_ record: inout SubmitRecord, _ failure: StepFailure) async throws(StageFailure) -> Never {
+        record.phase = .refused
+        try await host.commit(submit: record, captures: nil)
+        throw .definite(failure)
     }
 
     private func giveUp(_ record: inout SubmitRecord, _ reason: String) async throws(StageFailure) -> SubmitOutcome {
