@@ -90,6 +90,34 @@ struct ComputePollTests {
         #expect(try await firstOutcome(both, 200, #"{"state": "error"}"#).isFinished)
     }
 
+    // A page of a gateway once ended the stage for good: len(null) is no number.
+    @Test(
+        "a condition that can't be put to a page that is not the service's says nothing",
+        arguments: [
+            #""fail": [{ "when": "len(response.body.errors) > 0", "message": "${{ response.body.errors[0] }}" }]"#,
+            #""missing": "len(response.body.jobs) == 0""#, #""until": "response.body.percent >= 100""#,
+            #""failWhen": "response.body.percent < 0""#,
+        ])
+    func strangePage(rule: String) async throws {
+        #expect(try await firstOutcome("\(rule), \(states)", 502, "<html>").isWaiting)
+        #expect(try await firstOutcome("\(rule), \(states)", 502, #"{"detail": "no"}"#).isWaiting)
+        #expect(try await firstOutcome("\(rule), \(states)", 200, "<html>").isWaiting)
+        #expect(try await firstOutcome("\(rule), \(states)", 200, "").isWaiting)
+        #expect(try await firstOutcome("\(rule), \(states)", 403, "<html>").definite?.contains("answered 403") == true)
+        #expect(try await firstOutcome("\(rule), \(states)", 200, "{}").definite?.contains("is null") == true)
+    }
+
+    @Test("a service that answers in plain text is not warned of")
+    func plainText() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", 200, "busy")
+        service.on("GET /v1/jobs/7", 200, "all done")
+        let bench = try watch(service, #""until": "contains(response.body, 'done')""#)
+        #expect(await bench.resume().isWaiting)
+        #expect(await bench.resume().isFinished)
+        #expect(bench.host.read(\.warnings).isEmpty)
+    }
+
     @Test("an error page never fulfils until, unless until looks at the status")
     func untilAndErrorPages() async throws {
         let negative = #""until": "response.body.state != 'running'""#
@@ -184,6 +212,12 @@ struct ComputePollTests {
                 "is not JSON; it begins: <html><body>Sign in"
             ),
             (#""status": "$.state", "succeeded": ["done"]"#, "", "it is empty"),
+            (#""until": "response.body.state == 'done'""#, "<html><body>Sign in", "is not JSON; it begins: <html>"),
+            (#""until": "response.body.percent >= 100""#, "", "the answer to the poll is not JSON; it is empty"),
+            (
+                #""until": "false", "fail": [{ "when": "len(response.body.errors) > 0" }]"#, "<html>",
+                "the answer to the poll is not JSON"
+            ),
             (
                 #""status": "$.state", "succeeded": ["done"], "progress": "$.p""#, #"{"state": "x", "p": 0.37}"#,
                 #""progress": { "fraction": "$.p" }"#
@@ -266,7 +300,7 @@ struct ComputePollTests {
             (401, "{}", ""), (403, "{}", ""), (451, "{}", ""),
             (200, #"{"state": "odd"}"#, #""unknownStatus": "fail""#),
             (200, #"{"state": "busy", "code": 9}"#, #""fail": [{ "when": "response.body.code == 9" }]"#),
-            (401, #"{"code": 9}"#, #""until": "response.body.code != 1", "fail": [{ "when": "response.status == 401" }]"#),
+            (401, #"{"code": 9}"#, #""until": "response.body.c != 1", "fail": [{ "when": "response.status == 401" }]"#),
         ])
     func refusedPollKeepsTheJob(status: Int, body: String, rules: String) async throws {
         let poll = rules.isEmpty ? states : "\(states), \(rules)"

@@ -107,6 +107,20 @@ struct JudgementTests {
         #expect(failure?.title == "the cluster says: full (200)")
     }
 
+    // Such a page once ended any stage for good, whatever its status: len(null) is no number.
+    @Test("a rule that can't be put to an error page says nothing; one that holds needs no message")
+    func ruleAndErrorPage() async throws {
+        let rule = #""fail": [ { "when": "len(response.body.errors) > 0", "message": "full" } ],"#
+        let failure = try #require(try await failure(422, "<html>", request: rule))
+        #expect(failure.title == "service 'api' answered 422 Unprocessable Content")
+        let byStatus = #""fail": [ { "when": "response.status == 409", "message": "${{ response.body.why }}" } ],"#
+        #expect(
+            try await self.failure(409, "<html>", request: byStatus)?.title
+                == "service 'api' gave an answer for which response.status == 409")
+        let once = rule + #""once": { "key": "X-Key" },"#
+        #expect(try await self.failure(200, "{}", request: once)?.title.contains("is null") == true)
+    }
+
     @Test("a redirect that is not followed says how to follow it")
     func redirect() async throws {
         let failure = try await failure(

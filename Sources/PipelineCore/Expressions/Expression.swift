@@ -10,6 +10,8 @@ public struct Expression: Sendable {
     public let text: String
     /// Everything that it reads, in the order of the text; a value read twice stands here twice.
     package let references: [Reference]
+    /// True if it asks for members of a response's body, which only JSON has.
+    package let readsMembersOfBody: Bool
 
     let root: ExpressionNode
     let origin: TextOrigin
@@ -66,6 +68,7 @@ public struct Expression: Sendable {
         var collector = ReferenceCollector(origin: origin)
         collector.visit(root, tolerant: false)
         references = collector.references
+        readsMembersOfBody = collector.readsMembersOfBody
     }
 
     /// The value for these values of names; the same scope always gives the same.

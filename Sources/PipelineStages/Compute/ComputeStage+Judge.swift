@@ -9,7 +9,7 @@ extension ComputeStage {
     ) async throws(StageFailure) -> PollFinding {
         var answer = requests.answer(of: response)
         let floor = response.retryAfter(now: context.now)
-        if try await isMissing(poll, answer, in: context) {
+        if try await isMissing(poll, answer, rendered, in: context) {
             return .missing(missingFailure(answer, rendered, in: context))
         }
         if let find = poll.find, (200...299).contains(answer.status) {
@@ -18,7 +18,7 @@ extension ComputeStage {
             }
             answer = entry
         }
-        switch try await requests.verdict(on: answer, of: rendered, in: context) {
+        switch try await requests.verdict(on: answer, of: rendered, in: context, isRepeated: true) {
         case .ruledOut(let failure, let allowsRetry):
             if allowsRetry { return .failedPoll(detail: failure.title, floor: floor) }
             return try await saysEnd(answer, poll, rendered, in: context) ? .ended(failure) : .refused(failure)
@@ -68,10 +68,10 @@ extension ComputeStage {
     }
 
     private func isMissing(
-        _ poll: PollDefinition, _ answer: ServiceResponse, in context: Context
+        _ poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, in context: Context
     ) async throws(StageFailure) -> Bool {
         guard let missing = poll.missing else { return answer.status == 404 || answer.status == 410 }
-        return try await requests.holds(missing, answer, in: context)
+        return try await requests.holdsLeniently(missing, answer, of: rendered, in: context)
     }
 
     /// `failWhen` and `until`; nil when neither holds. Answers with an unexpected status are put only to those that
@@ -81,12 +81,12 @@ extension ComputeStage {
         onlyByStatus: Bool, in context: Context
     ) async throws(StageFailure) -> PollFinding? {
         if let failWhen = poll.failWhen, !onlyByStatus || failWhen.readsStatus,
-            try await requests.holds(failWhen, answer, in: context)
+            try await requests.holdsLeniently(failWhen, answer, of: rendered, in: context)
         {
             return .ended(jobFailure(poll, nil, answer, rendered, in: context))
         }
         if let until = poll.until, !onlyByStatus || until.readsStatus,
-            try await requests.holds(until, answer, in: context)
+            try await requests.holdsLeniently(until, answer, of: rendered, in: context)
         {
             return .succeeded(answer)
         }

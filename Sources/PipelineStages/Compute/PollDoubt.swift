@@ -15,7 +15,8 @@ struct PollDoubt: Sendable, Equatable {
     static func doubts(
         about poll: PollDefinition, _ answer: ServiceResponse, excerpt: (String) -> String
     ) -> [PollDoubt] {
-        [poll.status.flatMap { state(of: $0, poll, answer, excerpt) }, share(of: poll, answer)].compactMap(\.self)
+        let status = poll.status.flatMap { state(of: $0, poll, answer, excerpt) }
+        return [status ?? page(poll, answer, excerpt), share(of: poll, answer)].compactMap(\.self)
     }
 
     private static func state(
@@ -31,13 +32,28 @@ struct PollDoubt: Sendable, Equatable {
         if selector.text.hasPrefix("$") || selector.text.hasPrefix("/"), !answer.body.isEmpty,
             (try? answer.json()) == nil
         {
-            let type = answer.header("Content-Type").first.map { " (\(excerpt($0)))" } ?? ""
-            return PollDoubt(key: "no JSON", message: "the answer to the poll is not JSON\(type); \(start)")
+            return noJSON(answer, excerpt)
         }
         return PollDoubt(
             key: "no state",
             message: "the status \(selector.text) finds nothing in the answer to the poll, which counts as running; "
                 + start)
+    }
+
+    /// A page that is not the JSON of which a condition asks for members: all that such a condition finds is null.
+    private static func page(
+        _ poll: PollDefinition, _ answer: ServiceResponse, _ excerpt: (String) -> String
+    ) -> PollDoubt? {
+        let rules = poll.request.fail.map(\.condition)
+        let conditions = [poll.missing, poll.failWhen, poll.until].compactMap(\.self) + rules
+        guard conditions.contains(where: \.readsMembersOfBody), (try? answer.json()) == nil else { return nil }
+        return noJSON(answer, excerpt)
+    }
+
+    private static func noJSON(_ answer: ServiceResponse, _ excerpt: (String) -> String) -> PollDoubt {
+        let type = answer.header("Content-Type").first.map { " (\(excerpt($0)))" } ?? ""
+        let start = answer.body.isEmpty ? "it is empty" : "it begins: \(excerpt(answer.text))"
+        return PollDoubt(key: "no JSON", message: "the answer to the poll is not JSON\(type); \(start)")
     }
 
     /// A state in none of the lists. Where the document lists no running states, every such word is one; then only

@@ -65,11 +65,11 @@ struct SubmitReconciliation: Sendable {
         let answer = requests.answer(of: response)
         let isMissing =
             try await missing.asyncMap { expression throws(StageFailure) in
-                try await requests.holds(expression, answer, in: context)
+                try await requests.holdsLeniently(expression, answer, of: rendered, in: context)
             } ?? (response.status == 404)
         if isMissing { return look.nothing }
         if let failed = try await refusal(response, rendered, in: context) { return failed }
-        guard try await requests.holds(ours, answer, in: context) else {
+        guard try await requests.holdsLeniently(ours, answer, of: rendered, in: context) else {
             if let unreadable = unreadable(answer, rendered, in: context) { return unreadable }
             return .refused(
                 requests.failure(

@@ -4,6 +4,8 @@ import JSONPath
 struct ReferenceCollector {
     let origin: TextOrigin
     private(set) var references: [Reference] = []
+    /// True if members of a response's body are asked for, not only the whole.
+    private(set) var readsMembersOfBody = false
 
     init(origin: TextOrigin) { self.origin = origin }
 
@@ -62,6 +64,7 @@ struct ReferenceCollector {
             root: Self.root(root, accessors), range: origin.source(of: range), toleratesNull: tolerant,
             function: function)
         references.append(reference)
+        if root == .response("body"), !accessors.isEmpty { readsMembersOfBody = true }
         visitIndices(accessors)
     }
 

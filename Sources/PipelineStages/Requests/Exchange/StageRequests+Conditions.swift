@@ -1,3 +1,4 @@
+import JSONPath
 import PipelineCore
 
 extension StageRequests {
@@ -5,8 +6,48 @@ extension StageRequests {
     func holds<Checkpoint>(
         _ expression: Expression, _ answer: ServiceResponse, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> Bool {
+        try await holds(expression, answer, isTolerant: false, in: context)
+    }
+
+    /// Returns whether a condition holds on an answer that may be a stranger's page. One that can't be put to it says
+    /// nothing: a page of an unexpected status, or that is no JSON, has none of the members that are asked for.
+    func holdsLeniently<Checkpoint>(
+        _ expression: Expression, _ answer: ServiceResponse, of rendered: RenderedRequest,
+        in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> Bool {
+        let isExpected = try await isExpected(answer, of: rendered, in: context)
+        return try await holds(
+            expression, answer, isTolerant: !isExpected || expression.cannotRead(answer), in: context)
+    }
+
+    private func holds<Checkpoint>(
+        _ expression: Expression, _ answer: ServiceResponse, isTolerant: Bool, in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> Bool {
         try await context.evaluate(with: { $0.response = answer.responseValue }) { scope throws(EvaluationFailure) in
-            try expression.evaluateCondition(in: scope)
+            try EvaluationFailure.tolerated(isTolerant) { () throws(EvaluationFailure) in
+                try expression.evaluateCondition(in: scope)
+            } ?? false
         }
+    }
+}
+
+extension EvaluationFailure {
+    /// The result of an evaluation; nil where the values do not fit it and that is tolerated.
+    static func tolerated<Value>(
+        _ isTolerant: Bool, _ evaluation: () throws(EvaluationFailure) -> Value
+    ) throws(EvaluationFailure) -> Value? {
+        do throws(EvaluationFailure) {
+            return try evaluation()
+        } catch {
+            guard isTolerant, case .wrong = error else { throw error }
+            return nil
+        }
+    }
+}
+
+extension Expression {
+    /// Returns whether it reads the body of an answer that is not JSON.
+    func cannotRead(_ answer: ServiceResponse) -> Bool {
+        references.contains { $0.root == .response("body") } && (try? answer.json()) == nil
     }
 }

@@ -64,29 +64,30 @@ extension StageRequests {
     }
 
     /// Returns the same as data, for stages to which some failures mean something else.
+    ///
+    /// A rule that can't be put to an answer of an unexpected status says nothing: an error page has none of the members
+    /// that it asks for.
+    /// - Parameter isRepeated: true if another answer comes after one that is not the JSON that a rule reads, which then
+    ///   says nothing either.
     func verdict<Checkpoint>(
         on answer: ServiceResponse, of rendered: RenderedRequest, in context: StageContext<Checkpoint>,
-        default expected: StatusSet = .success, adjust: (inout Scope) -> Void = { _ in }
+        default expected: StatusSet = .success, isRepeated: Bool = false, adjust: (inout Scope) -> Void = { _ in }
     ) async throws(StageFailure) -> Verdict {
-        let definition = rendered.definition
-        for rule in definition.fail {
+        let isExpected = try await isExpected(answer, of: rendered, in: context, default: expected)
+        for rule in rendered.definition.fail {
+            let isTolerant = !isExpected || isRepeated && rule.condition.cannotRead(answer)
             let message = try await context.evaluate(with: { scope in
                 adjust(&scope)
                 scope.response = answer.responseValue
-            }) { scope throws(EvaluationFailure) -> (text: String, allowsRetry: Bool)? in
-                guard try rule.condition.evaluateCondition(in: scope) else { return nil }
-                let text =
-                    try rule.message?.evaluateText(in: scope)
-                    ?? "\(name(of: rendered.description.url)) gave an answer for which \(rule.condition.text)"
-                return (text, try rule.allowsRetry.value(in: scope))
+            }) { scope throws(EvaluationFailure) in
+                try rule.judgement(in: scope, isTolerant: isTolerant, of: name(of: rendered.description.url))
             }
             if let message {
                 return .ruledOut(
                     failure(message.text, answer, of: rendered, in: context), allowsRetry: message.allowsRetry)
             }
         }
-        if try await isExpected(answer, of: rendered, in: context, default: expected) { return .expected }
-        return .unexpected(unexpected(answer, of: rendered, in: context))
+        return isExpected ? .expected : .unexpected(unexpected(answer, of: rendered, in: context))
     }
 
     /// Returns whether the status of an answer counts as success.
