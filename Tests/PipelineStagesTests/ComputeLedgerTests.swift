@@ -406,16 +406,16 @@ struct ComputeLedgerTests {
 
     // MARK: Match
 
-    private let match = """
-        { "match": { "list": { "GET": "/jobs" }, "items": "$.data[*]", "where": "item.tag == job.key" } }
-        """
+    private static func match(_ items: String = "$.data[*]") -> String {
+        #"{ "match": { "list": { "GET": "/jobs" }, "items": "\#(items)", "where": "item.tag == job.key" } }"#
+    }
 
     @Test("found in a list is adopted from the entry")
     func matchAdopted() async throws {
         let service = ScriptedService()
         service.on("POST /v1/jobs", fails: .closedEarly)
         service.on("GET /v1/jobs", 200, #"{"data": [{"id": "a", "tag": "other"}, {"id": "b", "tag": "key1"}]}"#)
-        let bench = try bench(service, once: match)
+        let bench = try bench(service, once: Self.match())
         #expect(await bench.resume().isWaiting)
         #expect(bench.captures["id"] == "b")
     }
@@ -442,7 +442,7 @@ struct ComputeLedgerTests {
         service.on("POST /v1/jobs", fails: .closedEarly)
         service.on("POST /v1/jobs", 201, #"{"id": "n"}"#)
         service.on("GET /v1/jobs", 200, #"{"data": []}"#)
-        let bench = try bench(service, once: match)
+        let bench = try bench(service, once: Self.match())
         #expect(await bench.resume().isWaiting)
         #expect(await bench.resume().isWaiting)
         #expect(bench.captures["id"] == "n")
@@ -450,7 +450,44 @@ struct ComputeLedgerTests {
         let twice = ScriptedService()
         twice.on("POST /v1/jobs", fails: .closedEarly)
         twice.on("GET /v1/jobs", 200, #"{"data": [{"id": "a", "tag": "key1"}, {"id": "b", "tag": "key1"}]}"#)
-        #expect(try await self.bench(twice, once: match).resume().unknown?.reason.contains("2 entries") == true)
+        #expect(try await self.bench(twice, once: Self.match()).resume().unknown?.reason.contains("2 entries") == true)
+    }
+
+    // An error under 200 was once taken for a list without entries, and the job was ordered a second time.
+    @Test(
+        "looked for on a page without the list is neither found nor absent",
+        arguments: [
+            ("$.data[*]", #"{"error": {"message": "try again later"}}"#), ("$.data[*]", "[]"),
+            ("$.data[*]", #"{"data": "none"}"#), ("$.data[*]", ""), ("$.data[*]", "<html>"),
+            ("$.data", #"{"jobs": []}"#), ("$[*]", #"{"error": {"tag": "x"}, "message": "try again later"}"#),
+        ])
+    func matchWithoutList(items: String, body: String) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .closedEarly)
+        service.on("GET /v1/jobs", 200, body)
+        let bench = try bench(service, once: Self.match(items))
+        for _ in 0..<3 { #expect(await bench.resume().tryFailure?.kind == .answered) }
+        #expect(service.lines.filter { $0.hasPrefix("POST") }.count == 1)
+        #expect(bench.host.read { $0.record?.phase } == .sending)
+    }
+
+    @Test(
+        "looked for in a list that is empty in the service's own way is absent",
+        arguments: [
+            ("$.data[*]", #"{"data": null}"#), ("$.data", #"{"data": []}"#), ("$[*]", "null"), ("$[*]", "{}"),
+            ("$.data[*]", #"{"data": {}, "message": "none"}"#), ("$.data[?@.tag == 'key1']", #"{"data": []}"#),
+            ("$.data[*].runs[*]", #"{"data": []}"#), ("$.data?", #"{"kind": "list"}"#),
+        ])
+    func matchInEmptyList(items: String, body: String) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .closedEarly)
+        service.on("POST /v1/jobs", 201, #"{"id": "n"}"#)
+        service.on("GET /v1/jobs", 200, body)
+        let bench = try bench(service, once: Self.match(items))
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.reason?.kind == .settle)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.captures["id"] == "n")
     }
 
     // MARK: Rules

@@ -27,6 +27,26 @@ public struct JSONPathQuery: Sendable {
 
     /// True if the query gives at most one node, whatever the document (RFC 9535, section 1.1, "Singular Query").
     public var isSingular: Bool { segments.allSatisfy(\.isSingular) }
+
+    /// The value at the one place that the query names before its first wildcard, slice, filter or `..`: the list whose
+    /// entries are selected. Nil when there is no such place in the document.
+    package func base(in document: JSON) -> (value: JSON, isRoot: Bool)? {
+        var value = document
+        let names = segments.prefix { $0.isSingular }
+        for segment in names {
+            switch (segment.selectors[0], value) {
+            case (.name(let name), .object(let members)):
+                guard let member = members[name] else { return nil }
+                value = member
+            case (.index(let index), .array(let elements)):
+                let position = index < 0 ? elements.count + index : index
+                guard elements.indices.contains(position) else { return nil }
+                value = elements[position]
+            default: return nil
+            }
+        }
+        return (value, names.isEmpty)
+    }
 }
 
 extension JSONPathQuery: Hashable, CustomStringConvertible {

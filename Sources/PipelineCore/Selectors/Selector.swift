@@ -30,6 +30,9 @@ package struct Selector: Sendable {
     package let warnings: [SelectorError]
     let alternatives: [Alternative]
 
+    /// True if it may find nothing: its author says that what it names may be left out.
+    package var isOptional: Bool { alternatives.contains(where: \.isOptional) }
+
     /// True if it reads `$items`, which only a paginated request has.
     package var readsItems: Bool {
         alternatives.contains { if case .items = $0.source { true } else { false } }

@@ -38,10 +38,13 @@ struct ListSearch: Sendable {
             if Task.isCancelled { throw .stopped }
             let page = try await request.fetch(
                 &walk, cursor: &cursor, in: context, role: StageRequests.look, limit: limit)
-            // Nothing at all is not an empty list: whatever stands in the way answered it.
-            guard !page.answer.body.isEmpty else {
+            // A page without the list is not an empty list: whatever stands in the way answered it.
+            guard (list.paginate?.items ?? items).hasList(in: page.answer) else {
+                let isJSON = (try? page.answer.json()) != nil
+                let hint = "if the service leaves an empty list out, \"items\" ends with a question mark: \"$.jobs?\""
                 let failure = requests.failure(
-                    "the look-up was answered without JSON", page.answer, of: page.rendered, in: context)
+                    "the look-up was answered without \(isJSON ? "a list at \(items.text)" : "JSON")", page.answer,
+                    of: page.rendered, hint: isJSON ? hint : nil, in: context)
                 throw .failed(AttemptFailure(failure, kind: .answered))
             }
             for item in try entries(page, in: context) where !matches.contains(item) {

@@ -14,11 +14,13 @@ struct PageItems: Sendable {
     }
 
     private let source: Source
+    private let isOptional: Bool
     /// As written.
     let text: String
 
     init(_ selector: Selector) {
         text = selector.text
+        isOptional = selector.isOptional
         // Of a query that names one place the array there is meant; of any other each node, be it an array itself.
         let bare = selector.text.hasSuffix("[]") ? String(selector.text.dropLast(2)) : selector.text
         source = (try? JSONPathQuery(bare)).map(Source.query) ?? .selector(selector)
@@ -44,6 +46,22 @@ struct PageItems: Sendable {
                 throw Failure(message: "\(text) cannot be looked up")
             }
             return query.isSingular ? nodes.first.map(Self.elements) ?? [] : nodes
+        }
+    }
+
+    /// Returns whether a response has the list at all, be it empty: without it nothing was looked through. Empty and absent
+    /// are one where the author says so with `?`, of a selector that is no query, and of an object without any member, which
+    /// is how services that leave out what is empty write a list without entries.
+    func hasList(in answer: ServiceResponse) -> Bool {
+        guard case .query(let query) = source else { return !answer.body.isEmpty }
+        guard let body = try? answer.json() else { return false }
+        if isOptional || body == .object([:]) { return true }
+        guard let base = query.base(in: body) else { return false }
+        switch base.value {
+        case .null, .array: return true
+        // Some services key their entries by an id; an error is an object too.
+        case .object: return !base.isRoot || ErrorMessage.find(in: answer, by: nil) == nil
+        case .string, .number, .bool: return false
         }
     }
 
