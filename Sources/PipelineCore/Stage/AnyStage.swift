@@ -146,7 +146,7 @@ private struct StageCall<Wrapped: Stage>: Sendable {
             throw .definite(
                 StepFailure(
                     "the checkpoint of stage '\(host.facts.step)' can't be read",
-                    hint: "it may be of another version of the program; 'pipeline retry' starts the stage again",
+                    hint: "it may be of another version of the program; '\(host.facts.restartCommand)' starts it again",
                     place: host.facts.place))
         }
     }

@@ -137,6 +137,9 @@ public struct StageFacts: Sendable {
         self.keepsResponse = keepsResponse
     }
 
+    /// The command that begins the stage again, and what follows it, as if it had never run.
+    package var restartCommand: String { "pipeline retry \(job) --from \(step.stage)" }
+
     /// Returns whether anybody reads that capture, as far as the document's text tells.
     public func isRead(_ capture: String) -> Bool { namesRead.contains(capture) || namesRead.contains(nil) }
 }

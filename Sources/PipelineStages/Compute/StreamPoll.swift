@@ -148,7 +148,8 @@ struct StreamPoll {
             return .refused(
                 requests.failure(
                     "\(requests.name(of: request.description.url)) has no more events of the job (204), "
-                        + "and none has said how it ended", answer, of: request, in: context))
+                        + "and none has said how it ended", answer, of: request,
+                    hint: "look at the service; '\(context.facts.restartCommand)' begins another job", in: context))
         }
         let type = answer.header("Content-Type").first.map { " but \(ShownText.excerpt($0, limit: 60, in: context))" }
         let title = "the answer is no stream of server-sent events (text/event-stream)\(type ?? "")"

@@ -11,6 +11,8 @@ struct URLTemplate: Sendable {
     let hasLiteralOrigin: Bool
     /// True if values of answers stand in it.
     let readsCaptures: Bool
+    /// The stages whose captures stand in it.
+    let captureStages: [String]
     /// True if the item stands in it, which an answer may have given too.
     let readsItem: Bool
     let range: SourceRange
@@ -20,6 +22,7 @@ struct URLTemplate: Sendable {
         pieces = [.literal(url)]
         hasLiteralOrigin = false
         readsCaptures = true
+        captureStages = []
         readsItem = false
         range = SourceRange(start: 0, end: 0)
     }
@@ -33,6 +36,9 @@ struct URLTemplate: Sendable {
             case .capture, .own: true
             default: false
             }
+        }
+        captureStages = template.references.compactMap { reference in
+            if case .capture(let stage, _) = reference.root { stage } else { nil }
         }
         readsItem = template.references.contains { $0.root == .item }
     }

@@ -89,7 +89,7 @@ struct GuardedSubmit: Sendable {
         let again = subject == .upload ? "sends the file again" : "sends it again"
         return StepFailure(
             "it is unknown whether the \(subject.rawValue) was accepted: \(reason)",
-            hint: "look at the service; 'pipeline retry --from \(context.facts.step.stage)' \(again)",
+            hint: "look at the service; '\(context.facts.restartCommand)' \(again)",
             service: requests.service?.name, place: context.facts.place)
     }
 

@@ -118,7 +118,7 @@ struct ResumableUploadTests {
         let bench = try bench(url: server.url, "", partSize: "256KiB")
         let failed = await bench.resume().failedTry
         #expect(failed?.failure.title.contains("calls an upload complete of which it has 10 of 3000000 bytes") == true)
-        #expect(failed?.failure.hint == "if it stays so, 'pipeline retry --from move' makes another upload")
+        #expect(failed?.failure.hint?.contains("if it stays so, 'pipeline retry 01job --from move' makes") == true)
     }
 
     @Test("that goes with its creation and whose answer is lost is settled by 'once'")

@@ -183,7 +183,7 @@ struct WholeUploadTests {
             let failed = await bench.resume().failedTry
             #expect(failed?.kind == .definite)
             #expect(failed?.failure.title.hasPrefix("the file changed while it was being uploaded") == true)
-            #expect(failed?.failure.hint?.contains("'pipeline retry --from move'") == true)
+            #expect(failed?.failure.hint?.contains("'pipeline retry 01job --from move'") == true)
         }
         #expect(server.requests.count == 1)
         #expect(bench.state.captures["video"] == nil)

@@ -164,7 +164,9 @@ struct SessionRun {
             return attempt.definite("\(name) contradicts itself: \(complaint)", response, rendered)
         case .wrong(let complaint):
             // It is the same upload that another attempt of this one asks for.
-            let again = "if it stays so, 'pipeline retry --from \(context.facts.step.stage)' makes another upload"
+            let again =
+                "'pipeline resume \(context.facts.job)' asks once more; if it stays so, "
+                + "'\(context.facts.restartCommand)' makes another upload"
             return attempt.definite(
                 "\(name) contradicts itself: \(complaint)", hint: writer.checkpoint.phase.url == nil ? nil : again,
                 response, rendered)

@@ -115,8 +115,8 @@ struct UploadAttempt: Sendable {
     func changed(isOpen: Bool) -> StageFailure {
         let again =
             isOpen
-            ? "what it was before may be at the service; 'pipeline retry --from \(context.facts.step.stage)' sends it as it is"
-            : "when it is as it should be, 'pipeline retry' sends it from the beginning"
+            ? "what it was before may be at the service; '\(context.facts.restartCommand)' sends it as it is"
+            : "when it is as it should be, it is sent from the beginning"
         return .definite(
             StepFailure(
                 "the file changed while it was being uploaded: \(source.path)", hint: again,

@@ -42,11 +42,12 @@ struct UploadLoss {
         if let failure = try await doubt(response, rendered, &writer) { return failure }
         let name = attempt.requests.name(of: rendered.description.url)
         guard canBeMadeAnew else {
+            let maker = attempt.definition.url.captureStages.first ?? context.facts.step.stage
             writer.checkpoint.forgetUpload()
             try await writer.keep()
             return attempt.definite(
                 "\(name) no longer knows the upload's session, and \"request\" names no way to make another",
-                hint: "'pipeline retry --from' the stage that made it gets a new one", response, rendered)
+                hint: "'pipeline retry \(context.facts.job) --from \(maker)' gets a new one", response, rendered)
         }
         var title = "\(name) no longer has the upload; \(SizeText.describe(stake(writer))) are lost and sent again"
         // Handed to the network is not taken by the service; but it can't be told apart.
