@@ -2,6 +2,7 @@ import Foundation
 import JSONPath
 import PipelineCore
 import PipelineHTTP
+import PipelineTestKit
 import Testing
 
 @Suite("A submit through the ledger")
@@ -228,6 +229,65 @@ struct ComputeLedgerTests {
         #expect(await bench.resume().isWaiting)
         #expect(bench.captures["id"] == "j1")
         #expect(Set(service.requests.compactMap { $0.header("X-Key") }).count == 1)
+    }
+
+    // Other bytes once went out under the key, and the result of the first was taken for that of the second.
+    @Test(
+        "is not sent again under its key when its file has changed, until that is as it was",
+        arguments: [
+            #""file": "in.txt","#, #""with": [ { "multipart": { "files": [ { "name": "f", "file": "in.txt" } ] } } ],"#,
+        ])
+    func changedFile(body: String) async throws {
+        let folder = TemporaryFolder()
+        try folder.write("in.txt", "old bytes")
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionReset)
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        let bench = try StageBench(
+            """
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", \(body) "capture": { "id": "$.id" }, "once": { "key": "X-Key" } },
+              "poll": { "GET": "/jobs/1", "status": "$.state", "succeeded": ["done"] } }
+            """, network: service.network, folders: JobFolders(document: folder.path, output: folder.path))
+        #expect(await bench.resume().tryFailure?.kind == .silent)
+        try folder.write("in.txt", "new bytes")
+        #expect(await bench.resume().definite?.contains("has changed since") == true)
+        #expect(service.lines.count == 1)
+        try folder.write("in.txt", "old bytes")
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.captures["id"] == "j1")
+    }
+
+    @Test("of which nothing can have arrived is sent with its file as it is")
+    func changedFileBeforeSending() async throws {
+        let folder = TemporaryFolder()
+        try folder.write("in.txt", "old bytes")
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 503)
+        service.on("POST /v1/jobs", fails: .connectionReset)
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        let bench = try StageBench(
+            #"""
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "file": "in.txt", "capture": { "id": "$.id" }, "once": { "key": "X-Key" } },
+              "poll": { "GET": "/jobs/1", "status": "$.state", "succeeded": ["done"] } }
+            """#, network: service.network, folders: JobFolders(document: folder.path, output: folder.path))
+        #expect(await bench.resume().tryFailure?.kind == .answered)
+        try folder.write("in.txt", "new bytes")
+        #expect(await bench.resume().tryFailure?.kind == .silent)
+        #expect(await bench.resume().isWaiting)
+    }
+
+    // A journal of before tells nothing of files, and a secret or a boundary in the body may be another one.
+    @Test("is sent again under its key whatever else of its body differs", arguments: ["4711", "files:4711"])
+    func otherDigest(digest: String) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionReset)
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        let bench = try bench(service, once: #"{ "key": "X-Key" }"#)
+        #expect(await bench.resume().tryFailure?.kind == .silent)
+        bench.host.read { $0.record?.digest = digest }
+        #expect(await bench.resume().isWaiting)
     }
 
     @Test("with a key that is too old is unknown")

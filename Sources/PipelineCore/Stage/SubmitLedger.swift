@@ -56,7 +56,18 @@ extension StageContext {
         send: (SubmitRecord) async throws(StageFailure) -> SubmitResponse,
         reconcile: (SubmitRecord) async throws(StageFailure) -> Reconciliation
     ) async throws(StageFailure) -> SubmitOutcome {
-        var record = await host.submitRecord() ?? newRecord(generation: 1, body: body)
+        try await submit(digest: host.digest(body), send: send, reconcile: reconcile)
+    }
+
+    /// Sends the same with a digest of the caller's own.
+    package func submit(
+        digest: String,
+        send: (SubmitRecord) async throws(StageFailure) -> SubmitResponse,
+        reconcile: (SubmitRecord) async throws(StageFailure) -> Reconciliation
+    ) async throws(StageFailure) -> SubmitOutcome {
+        var record = await host.submitRecord() ?? newRecord(digest: digest)
+        // Of what is not under way nothing can have arrived: it is what is sent now.
+        if record.phase == .intent { record.digest = digest }
         switch record.phase {
         case .submitted: return .submitted
         case .refused:
@@ -88,10 +99,9 @@ extension StageContext {
     }
 
     /// A ledger entry before its first send. The key comes from job key, stage, item and generation alone.
-    func newRecord(generation: Int, body: [UInt8]) -> SubmitRecord {
+    private func newRecord(digest: String) -> SubmitRecord {
         SubmitRecord(
-            key: SubmitKey.text(jobKey: facts.jobKey, step: facts.step, generation: generation),
-            generation: generation, digest: host.digest(body))
+            key: SubmitKey.text(jobKey: facts.jobKey, step: facts.step, generation: 1), generation: 1, digest: digest)
     }
 
     private func sent(

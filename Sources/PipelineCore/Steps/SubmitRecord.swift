@@ -24,7 +24,8 @@ public struct SubmitRecord: Sendable, Hashable {
     public var key: String
     /// Grows only when a person asks for the work to be done again.
     public var generation: Int
-    /// A keyed hash of the request's body, to notice that it changed; hex.
+    /// A keyed hash of the files that are sent, or where there are none of the request, to notice that it changed; hex, the
+    /// former after `files:`.
     public var digest: String
     /// The progress of the submit.
     public var phase: Phase
@@ -45,6 +46,15 @@ public struct SubmitRecord: Sendable, Hashable {
         self.phase = phase
         sends = 0
         misses = 0
+    }
+
+    /// The text that the digest of files begins with. Entries without it tell nothing of files.
+    package static let filesMark = "files:"
+
+    /// Returns whether other files were sent under the key than those of a digest. A body may differ for good reasons, as
+    /// with another secret in it; its files have none.
+    package func isOfOtherFiles(than digest: String) -> Bool {
+        [self.digest, digest].allSatisfy { $0.hasPrefix(Self.filesMark) } && self.digest != digest
     }
 
     /// The entry of a new submit in place of this one: another key, nothing sent.

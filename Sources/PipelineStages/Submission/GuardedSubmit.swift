@@ -39,8 +39,8 @@ struct GuardedSubmit: Sendable {
     func perform<Checkpoint>(
         _ rendered: RenderedRequest, in context: StageContext<Checkpoint>, accept: Accept
     ) async throws(StageFailure) -> SubmitOutcome {
-        let (body, line) = (rendered.digestInput, context.redact(rendered.line))
-        return try await perform(body: body, line: line, in: context, accept: accept) {
+        let (digest, line) = (try digest(of: rendered, in: context), context.redact(rendered.line))
+        return try await perform(digest: digest, line: line, in: context, accept: accept) {
             key async throws(StageFailure) in
             var request = rendered
             if let key { request.decorators.insert(key, at: 0) }
@@ -57,22 +57,22 @@ struct GuardedSubmit: Sendable {
 
     /// Sends by an exchange of the caller's own, which is told the key's decorator.
     /// - Parameters:
-    ///   - body: what is sent, for the digest that is kept.
+    ///   - digest: of what is sent, as the ledger keeps it.
     ///   - line: the request in messages; nil for none.
     func perform<Checkpoint>(
-        body: [UInt8], line: String? = nil, in context: StageContext<Checkpoint>, accept: Accept,
+        digest: String, line: String? = nil, in context: StageContext<Checkpoint>, accept: Accept,
         exchange: (IdempotencyKey?) async throws(StageFailure) -> Exchange
     ) async throws(StageFailure) -> SubmitOutcome {
         var cause: String?
         let outcome = try await context.submit(
-            body: body,
+            digest: digest,
             send: { record async throws(StageFailure) in
                 let response = try await send(record, in: context, accept: accept, exchange: exchange)
                 if case .uncertain(let failure, _) = response { cause = failure.title }
                 return response
             },
             reconcile: { record async throws(StageFailure) in
-                var reconciliation = SubmitReconciliation(requests: requests, definition: definition)
+                var reconciliation = SubmitReconciliation(requests: requests, definition: definition, digest: digest)
                 if let cause { reconciliation.cause = cause }
                 return try await reconciliation.perform(record, in: context, accept: accept)
             })
@@ -80,6 +80,21 @@ struct GuardedSubmit: Sendable {
         var failure = Self.unknown(subject, submit.reason, requests, in: context)
         failure.request = line
         throw .definite(failure)
+    }
+
+    /// The digest of what is sent. Whoever knows a request again by its key takes other bytes under it for the first:
+    /// that is of the files then, as what else stands in it is a fact of the job.
+    private func digest<Checkpoint>(
+        of rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) throws(StageFailure) -> String {
+        guard definition.once?.key != nil else { return context.digest(rendered.digestInput) }
+        do throws(StepFailure) {
+            let files = try rendered.fileDigests()
+            if files.isEmpty { return context.digest(rendered.digestInput) }
+            return SubmitRecord.filesMark + context.digest(files)
+        } catch {
+            throw .definite(error)
+        }
     }
 
     /// That nobody can know whether the service has taken it, and what to do about it.

@@ -6,12 +6,15 @@ import PipelineHTTP
 struct SubmitReconciliation: Sendable {
     let requests: StageRequests
     @Indirect private(set) var definition: RequestDefinition
+    /// The digest of what would be sent now.
+    let digest: String
     /// The reason why it isn't known.
     var cause = "the answer is lost"
 
-    init(requests: StageRequests, definition: RequestDefinition) {
+    init(requests: StageRequests, definition: RequestDefinition, digest: String) {
         self.requests = requests.revealing(definition.capture)
         self.definition = definition
+        self.digest = digest
     }
 
     func perform<Checkpoint>(
@@ -24,7 +27,9 @@ struct SubmitReconciliation: Sendable {
         if let key = once.key {
             let validity = try await context.value(of: key.validity)
             let age = context.now - (record.firstSent ?? context.now)
-            if age <= validity { return .resend }
+            let isChanged = record.isOfOtherFiles(than: digest)
+            if age <= validity, !isChanged { return .resend }
+            if age <= validity, once.lookUp == nil { return .failed(Self.changed(requests, in: context)) }
             if once.lookUp == nil {
                 return .unsettled(
                     reason: "\(cause), and the key, sent \(DurationText.describe(age)) ago, was valid for "
@@ -40,6 +45,19 @@ struct SubmitReconciliation: Sendable {
                 in: list, items: items, where: condition, then: then, look, in: context, accept: accept)
         case nil: return .unsettled(reason: "\(cause), and \"once\" has no way to settle it")
         }
+    }
+
+    /// That a key can't go out again, as the service would take what it got under it for the files as they are now.
+    private static func changed<Checkpoint>(
+        _ requests: StageRequests, in context: StageContext<Checkpoint>
+    ) -> AttemptFailure {
+        AttemptFailure(
+            StepFailure(
+                "a file that was submitted has changed since, and it is not known whether the submit was accepted",
+                hint: "put it back as it was, then 'pipeline resume \(context.facts.job)'; or look at the service: "
+                    + "'\(context.facts.restartCommand)' submits it as it is, under another key",
+                service: requests.service?.name, place: context.facts.place),
+            kind: .definite)
     }
 
     /// A look-up that finds nothing is believed at the second time.

@@ -160,7 +160,9 @@ final class MemoryStageHost: StageHost {
         }
     }
 
-    func digest(_ bytes: [UInt8]) -> String { "digest-\(bytes.count)" }
+    func digest(_ bytes: [UInt8]) -> String {
+        "\(bytes.reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 })"
+    }
 
     func redact(_ text: String) -> String {
         state.withLock(\.concealed).reduce(redactor) { $0.adding($1, named: "concealed") }.redact(text)

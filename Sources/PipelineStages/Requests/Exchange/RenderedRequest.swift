@@ -60,6 +60,17 @@ struct RenderedRequest: Sendable {
         return bytes
     }
 
+    /// The digests of the local files that are sent, in their order, each on a line; empty when there are none. Files that
+    /// expressions read are not among them: the job holds on to their state by itself.
+    func fileDigests() throws(StepFailure) -> [UInt8] {
+        let forms = decorators.compactMap { ($0 as? Multipart)?.parts }.joined()
+        var lines: [UInt8] = []
+        for case .file(let path, let offset, let length) in description.body.segments + forms.map(\.content) {
+            lines += Array("\(try FileDigest.hex(.sha256, of: path, in: offset..<offset + length))\n".utf8)
+        }
+        return lines
+    }
+
     private static func withoutUser(_ url: String) -> String {
         let scalars = url.unicodeScalars
         guard let start = scalars.firstRange(of: "://".unicodeScalars)?.upperBound else { return url }

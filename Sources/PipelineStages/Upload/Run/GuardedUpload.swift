@@ -13,7 +13,8 @@ struct GuardedUpload {
         let wanted = attempt.captures(endingFrom: writer.checkpoint.phase)
         var guarded = GuardedSubmit(requests: attempt.requests, definition: definition)
         guarded.subject = .upload
-        let outcome = try await guarded.perform(body: Array(input.utf8), in: attempt.context) {
+        let digest = attempt.context.digest(Array(input.utf8))
+        let outcome = try await guarded.perform(digest: digest, in: attempt.context) {
             receipt async throws(StageFailure) in
             wanted.taken(from: receipt)
         } exchange: { key async throws(StageFailure) in

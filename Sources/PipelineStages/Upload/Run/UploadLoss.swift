@@ -83,8 +83,9 @@ struct UploadLoss {
         record.firstSent = context.facts.started
         record.misses = writer.checkpoint.progress.misses
         let wanted = attempt.captures(endingFrom: writer.checkpoint.phase)
-        let found = try await SubmitReconciliation(requests: attempt.requests, definition: attempt.definition)
-            .perform(record, in: context) { receipt in wanted.taken(from: receipt) }
+        let reconciliation = SubmitReconciliation(
+            requests: attempt.requests, definition: attempt.definition, digest: record.digest)
+        let found = try await reconciliation.perform(record, in: context) { receipt in wanted.taken(from: receipt) }
         switch found {
         case .adopted(let captures):
             try await writer.commit(progressed: true)
