@@ -154,7 +154,10 @@ private struct OnceFields: Sendable {
 /// The table of the fields of `once.match`.
 private struct MatchFields: Sendable {
     let list: Field<RequestDefinition>
-    let items = Field("items", FieldType<PageItems>.pageItems, required: true, "The entries of the list, on each page.")
+    let items = Field(
+        "items", FieldType<PageItems>.pageItems, required: true,
+        "The entries of the list, on each page. A page without the list shows nothing; $.jobs? says that an empty one is left out."
+    )
     let condition: Field<Expression>
     let then: Field<RequestDefinition>
 
