@@ -73,8 +73,6 @@ extension StageContext {
         case .refused:
             throw .definite(StepFailure("the submit was refused before", place: facts.place))
         case .intent:
-            // Nothing was sent, so that the body may have become another.
-            record.digest = host.digest(body)
             try await host.stage(submit: record)
             pass(.submitIntent)
         case .sending, .unknown:
