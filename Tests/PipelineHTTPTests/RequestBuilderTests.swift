@@ -88,7 +88,7 @@ struct RequestBuilderTests {
     func multipart() async throws {
         let built = try await build(
             RequestDescription(method: .post, url: "http://h/"), [Multipart([.field("a", "1")])])
-        let boundary = "pipeline-" + String(repeating: "ab", count: 16)
+        let boundary = context.boundary
         #expect(built.headers[.contentType] == "multipart/form-data; boundary=\(boundary)")
         #expect(
             built.body.segments.map(\.length) == [
@@ -98,6 +98,19 @@ struct RequestBuilderTests {
         let own = try await build(
             RequestDescription(method: .post, url: "http://h/", body: .text("mine")), [Multipart([.field("a", "1")])])
         #expect(own.body.segments == [.bytes(Array("mine".utf8))])
+    }
+
+    /// Each attempt had a random one: a service that compares what comes again under a key refused the second.
+    @Test("the boundary of a form is the same for all attempts under one key, and random without")
+    func boundary() {
+        var (again, other) = (DecorationContext(key: "key-1", attempt: 2), DecorationContext(key: "key-2"))
+        #expect(again.boundary == context.boundary && other.boundary != context.boundary)
+        #expect(again.boundary.hasPrefix("pipeline-") && again.boundary.utf8.count == 41)
+        // Who knows the key does not know the boundary.
+        again.boundarySalt = "secret"
+        #expect(again.boundary != context.boundary)
+        other.key = ""
+        #expect(other.boundary != other.boundary)
     }
 
     @Test("fields that the transport sets itself")

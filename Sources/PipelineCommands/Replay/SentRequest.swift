@@ -75,7 +75,7 @@ struct SentRequest {
         return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// The boundary of a form, which is another one each time.
+    /// The boundary of a form, which is another one in each job.
     private static func boundary(_ headers: [NamedText]) -> String? {
         let type = headers.first { $0.name.lowercased() == "content-type" }?.value ?? ""
         guard let place = type.firstRange(of: "boundary=") else { return nil }

@@ -1,3 +1,5 @@
+internal import Crypto
+
 /// The facts that a decorator may know besides the request: no clock and no randomness but these.
 public struct DecorationContext: Sendable {
     /// The key that stays over retries and restarts of one logical request; empty when there is none.
@@ -8,6 +10,8 @@ public struct DecorationContext: Sendable {
     public var time: @Sendable () -> Duration
     /// That many random bytes.
     public var randomBytes: @Sendable (Int) -> [UInt8]
+    /// Known to nobody who could put a boundary into what a form carries, and the same over restarts; empty for none.
+    package var boundarySalt = ""
 
     /// Makes what decorators read besides the request.
     ///
@@ -31,6 +35,14 @@ public struct DecorationContext: Sendable {
     /// Lower-case hexadecimal digits, two for each random byte.
     public func randomHex(bytes count: Int) -> String {
         randomBytes(count).hex
+    }
+
+    /// The boundary of a form: under a key the same for all attempts, since a service may compare the bytes that come
+    /// again under it; random without a key.
+    package var boundary: String {
+        guard !key.isEmpty else { return "pipeline-\(randomHex(bytes: 16))" }
+        let name = "pipeline-boundary\n\(boundarySalt)\n\(key)"
+        return "pipeline-\(SHA256.hash(data: Array(name.utf8)).hex.prefix(32))"
     }
 
     /// The machine's random number generator.

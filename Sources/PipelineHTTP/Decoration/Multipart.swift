@@ -1,6 +1,7 @@
 import HTTPTypes
 
-/// Makes the body `multipart/form-data` (RFC 7578), streamed, with the parts in their order.
+/// Makes the body `multipart/form-data` (RFC 7578), streamed, with the parts in their order. Under the key of a
+/// ``DecorationContext`` all attempts have the same boundary.
 public struct Multipart: RequestDecorator {
     /// The parts, in their order.
     public let parts: [MultipartBody.Part]
@@ -15,7 +16,7 @@ public struct Multipart: RequestDecorator {
     /// The request's own body wins, like everything that is further in.
     public func decorate(_ request: inout RequestDescription, in context: DecorationContext) {
         guard request.body.isNone else { return }
-        let body = MultipartBody(boundary: "pipeline-\(context.randomHex(bytes: 16))", parts: parts)
+        let body = MultipartBody(boundary: context.boundary, parts: parts)
         request.body = .multipart(body)
         request.headers[.contentType] = body.contentType
     }

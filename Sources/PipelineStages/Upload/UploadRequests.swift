@@ -70,7 +70,10 @@ struct UploadRequests: Sendable {
             rendered.description.body = .file(path: source.path, offset: offset, length: count)
             try addChecksum(request.checksum, source, offset, count, to: &rendered, in: context)
         case .form:
-            rendered.description.body = .multipart(try await form(source, in: context))
+            rendered.description.body = .multipart(
+                MultipartBody(
+                    boundary: requests.decoration(of: rendered, in: context).boundary,
+                    parts: try await parts(ofForm: source, in: context)))
             return
         }
         if request.purpose == .whole {
@@ -142,9 +145,9 @@ struct UploadRequests: Sendable {
         return isPlain ? "filename=\"\(name)\"" : "filename*=UTF-8''\(PercentEncoding.component(name))"
     }
 
-    private func form(
-        _ source: SourceFile, in context: StageContext<UploadCheckpoint>
-    ) async throws(StageFailure) -> MultipartBody {
+    private func parts(
+        ofForm source: SourceFile, in context: StageContext<UploadCheckpoint>
+    ) async throws(StageFailure) -> [MultipartBody.Part] {
         var parts = try await context.evaluate { scope throws(EvaluationFailure) -> [MultipartBody.Part] in
             guard let value = try fields?.evaluate(in: scope), !value.isNull else { return [] }
             guard case .object(let members) = value else {
@@ -158,8 +161,7 @@ struct UploadRequests: Sendable {
             try fileField.evaluateText(in: scope)
         }
         parts.append(.file(name, path: source.path, length: source.size))
-        let boundary = "pipeline-" + requests.network.context.randomHex(bytes: 16)
-        return MultipartBody(boundary: boundary, parts: parts)
+        return parts
     }
 
     /// Requests about an upload carry no form, no preference and no key of the request that made it; with a protocol

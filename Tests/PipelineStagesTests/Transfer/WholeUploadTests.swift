@@ -134,6 +134,37 @@ struct WholeUploadTests {
         #expect(bench.state.moved.sent == request.bodyCount)
     }
 
+    /// The second form had another boundary, and a service that compares refused it although it had taken the first.
+    @Test(
+        "as a form has the same bytes again under one key, over a restart too",
+        arguments: [
+            #""kind": "upload", "file": "a.bin", "protocol": "multipart", "request": { "POST": "/files" }, "once": { "key": "Idempotency-Key" }"#,
+            #""kind": "request", "request": { "POST": "/files", "once": { "key": "Idempotency-Key" }, "with": [{ "multipart": { "files": [{ "name": "f", "file": "a.bin" }] } }] }"#,
+        ])
+    func sameForm(stage: String) async throws {
+        let losses = Mutex(1)
+        let server = try LoopbackServer { _ in
+            let isLost = losses.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            return isLost ? ScriptedAnswer([.reset]) : .json(#"{"id": "v1"}"#)
+        }
+        defer { server.stop() }
+        folder.write("a.bin", TransferFolder.bytes(3000))
+        let bench = try TransferBench(
+            #"{ "id": "move", "service": "api", \#(stage) }"#, url: server.url, folder: folder.path)
+        #expect(await bench.resume().finished == nil)
+        #expect(await bench.resume(crash: (.submitAnswered, 1)).hasDied)
+        #expect(await bench.run().finished != nil)
+        #expect(server.requests.count == 3)
+        #expect(Set(server.requests.map(\.body)).count == 1)
+        #expect(Set(server.requests.map { $0.header("Content-Type") }).count == 1)
+        #expect(Set(server.requests.map { $0.header("Idempotency-Key") }).count == 1)
+        // Nor can it be known by the key.
+        #expect(!server.requests[0].text.contains(DecorationContext(key: "own-key").boundary))
+    }
+
     @Test("takes a form's fields from an expression")
     func computedFields() async throws {
         let server = try LoopbackServer { _ in .json(#"{"id": "v1"}"#) }
