@@ -5,14 +5,14 @@ import PipelineHTTP
 /// Asks a service which way of uploading it speaks, where the document leaves that open.
 ///
 /// `OPTIONS` of the upload's own URL: an `Upload-Limit` says resumable uploads (draft-ietf-httpbis-resumable-upload,
-/// section 4.1.4), a `Tus-Version` or `Tus-Resumable` with the extension `creation` says tus. Any other answer says
+/// section 4.1.4), and so does an interop version, also in a refusal of the one that was proposed; a `Tus-Version` or `Tus-Resumable` with the extension `creation` says tus. Any other answer says
 /// neither, but for one that may be about something else: those are failures of the try.
 struct UploadChoice: Sendable {
     let requests: UploadRequests
     let source: SourceFile
 
     func make(in context: StageContext<UploadCheckpoint>) async throws(StageFailure)
-        -> (chosen: UploadProtocol, offer: TusOffer?)
+        -> UploadTerms
     {
         let version = InteropVersion.newest.field
         let request = UploadRequest(
@@ -32,20 +32,24 @@ struct UploadChoice: Sendable {
             if Self.isAboutSomethingElse(response.status) {
                 _ = try await requests.requests.judge(response, of: rendered, in: context)
             }
-            let chosen = Self.choice(from: response, method: requests.definition.method)
-            return (chosen, chosen == .tus ? TusOffer(response.headers) : nil)
+            return Self.choice(from: response, method: requests.definition.method)
         }
     }
 
     /// Returns what an answer to `OPTIONS` means.
-    static func choice(from response: HTTPExchangeResponse, method: HTTPRequest.Method) -> UploadProtocol {
-        if response.headers[.uploadLimit].flatMap(UploadLimit.init) != nil { return .resumable }
+    static func choice(from response: HTTPExchangeResponse, method: HTTPRequest.Method) -> UploadTerms {
+        let version = InteropVersion.named(in: response.headers)
+        if version != nil || response.headers[.uploadLimit].flatMap(UploadLimit.init) != nil {
+            return UploadTerms(chosen: .resumable, version: version)
+        }
         let speaksTus = response.headers[.tusVersion] ?? response.headers[.tusResumable]
         let versions = speaksTus?.split(separator: ",").map { $0.filter { $0 != " " } } ?? []
         let extensions = response.headers[.tusExtension]?.split(separator: ",").map { $0.filter { $0 != " " } } ?? []
         // tus makes uploads by POST alone.
-        if method == .post, versions.contains("1.0.0"), extensions.contains("creation") { return .tus }
-        return .put
+        if method == .post, versions.contains("1.0.0"), extensions.contains("creation") {
+            return UploadTerms(chosen: .tus, offer: TusOffer(response.headers))
+        }
+        return UploadTerms(chosen: .put)
     }
 
     /// Returns whether another try, or other credentials, could bring another answer. 501 says that there is no

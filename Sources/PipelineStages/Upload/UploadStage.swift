@@ -37,8 +37,7 @@ struct UploadStage: Stage {
         var checkpoint = saved ?? UploadCheckpoint()
         guard mode == .auto else { return try await perform(source, checkpoint, saved, in: context) }
         if checkpoint.terms.chosen == nil {
-            let choice = try await UploadChoice(requests: requests, source: source).make(in: context)
-            (checkpoint.terms.chosen, checkpoint.terms.offer) = (choice.chosen, choice.offer)
+            checkpoint.terms = try await UploadChoice(requests: requests, source: source).make(in: context)
             var first = checkpoint
             first.source = first.source ?? source.fingerprint
             try await context.commit(first)

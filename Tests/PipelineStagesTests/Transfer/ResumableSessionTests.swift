@@ -56,6 +56,31 @@ struct ResumableSessionTests {
         #expect(second?.body == .file(offset: 0, count: 100))
     }
 
+    /// The version that the service named was not read, nor was the upload that it made kept as a resumable one.
+    @Test("an offer that is refused in another version goes on in that")
+    func refusedOffer() {
+        var session = ResumableSession(offering: 100, chunk: UploadChunk(part: .max))
+        #expect(request(session.begin())?.purpose == .whole)
+        let second = request(session.next(after: answer(400, ["Upload-Draft-Interop-Version": "5"])))
+        #expect(second?.purpose == .create && second?.body == .empty)
+        #expect(second?.headers[.uploadDraftInteropVersion] == "5")
+        var checkpoint = UploadCheckpoint()
+        session.record(in: &checkpoint)
+        #expect(checkpoint.terms.chosen == .resumable && checkpoint.terms.version == .v5)
+        #expect(!session.position.mayBeComplete)
+        var taken = ResumableSession(offering: 100, chunk: UploadChunk(part: .max))
+        _ = taken.begin()
+        _ = taken.next(after: answer(201, ["Location": "/uploads/1", "Upload-Complete": "?0"]))
+        checkpoint = UploadCheckpoint()
+        taken.record(in: &checkpoint)
+        #expect(
+            checkpoint.terms.chosen == .resumable
+                && checkpoint.phase == .open(OpenUpload(url: Self.upload, mayBeComplete: true)))
+        var refused = ResumableSession(offering: 100, chunk: UploadChunk(part: .max))
+        _ = refused.begin()
+        #expect(refused.next(after: answer(400, ["Upload-Draft-Interop-Version": "8"])) == .done)
+    }
+
     /// The offset in the answer to a creation was not compared with the file's length.
     @Test("a service that says it has more than there is contradicts itself")
     func tooMuch() {

@@ -27,12 +27,44 @@ struct UploadChoiceTests {
             (["Tus-Version": "1.0.0,0.2.2", "Tus-Extension": "creation,termination"], .tus),
             (["Tus-Resumable": "1.0.0", "Tus-Extension": "termination"], .put),
             (["Tus-Version": "0.2.2", "Tus-Extension": "creation"], .put), (["Allow": "POST"], .put),
+            (["Upload-Draft-Interop-Version": "6"], .resumable), (["Upload-Draft-Interop-Version": "x"], .put),
         ])
     func choice(headers: [String: String], expected: UploadProtocol) throws {
         var fields = HTTPFields()
         for (name, value) in headers { fields[try #require(HTTPField.Name(name))] = value }
         let response = HTTPExchangeResponse(status: 204, headers: fields)
-        #expect(UploadChoice.choice(from: response, method: .post) == expected)
+        #expect(UploadChoice.choice(from: response, method: .post).chosen == expected)
+    }
+
+    /// The version that it named in its refusals was not read, and the file was refused.
+    @Test("is resumable where the service refuses the newest version and names its own", arguments: [3, 5, 6])
+    func named(version: Int) async throws {
+        let service = try ResumableService(versions: [version])
+        #expect(await (try bench(service.url)).run().finished != nil)
+        #expect(service.lines == ["OPTIONS /files/", "POST /files/", "PATCH /uploads/1"])
+        #expect(service.uploads["/uploads/1"]?.bytes == TransferFolder.bytes(300_000))
+    }
+
+    /// Fields that the author had not written were refused, and the file with them.
+    @Test("is one request of the author's alone where the fields of resumable uploads are refused")
+    func refusedFields() async throws {
+        let server = try LoopbackServer { request in
+            if request.method == "OPTIONS" { return .status(404) }
+            return .status(request.header("Upload-Complete") == nil ? 201 : 400)
+        }
+        defer { server.stop() }
+        #expect(await (try bench(server.url)).resume().finished != nil)
+        #expect(server.requests.map(\.method) == ["OPTIONS", "POST", "POST"])
+        #expect(server.requests[2].body == TransferFolder.bytes(300_000))
+        #expect(!server.requests[2].headers.contains { $0.name.canonicalName.hasPrefix("upload-") })
+    }
+
+    @Test("fails where the file is refused with those fields and without")
+    func refusedFile() async throws {
+        let server = try LoopbackServer { .status($0.method == "OPTIONS" ? 404 : 422) }
+        defer { server.stop() }
+        #expect(await (try bench(server.url)).resume().refusal?.contains("422") == true)
+        #expect(server.requests.map(\.method) == ["OPTIONS", "POST", "POST"])
     }
 
     @Test("asks once, and keeps to the answer over an interruption")

@@ -9,6 +9,11 @@ enum InteropVersion: Int, Codable, Sendable, CaseIterable, Comparable {
 
     static func < (left: InteropVersion, right: InteropVersion) -> Bool { left.rawValue < right.rawValue }
 
+    /// The version that a service names; nil when it names none that is spoken here.
+    static func named(in headers: HTTPFields) -> InteropVersion? {
+        headers[.uploadDraftInteropVersion].flatMap { Int($0) }.flatMap(InteropVersion.init)
+    }
+
     /// The next older one.
     var older: InteropVersion? { Self.allCases.last { $0 < self } }
 

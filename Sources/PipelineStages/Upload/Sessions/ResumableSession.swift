@@ -17,6 +17,8 @@ struct ResumableSession: UploadSession, Equatable {
         var url: String?
         /// True when all bytes go along.
         var bringsAll: Bool
+        /// True when it is the author's request alone: one with the fields of this protocol was refused.
+        var isPlain = false
         /// True once something in a response has shown that the service knows this protocol.
         var hasEvidence = false
     }
@@ -43,6 +45,8 @@ struct ResumableSession: UploadSession, Equatable {
 
     private(set) var version: InteropVersion
     var position: UploadPosition
+    /// True for an upload that began as an offer, whatever became of that.
+    private let isOffer: Bool
     private var agreement: Agreement
     private var limit: UploadLimit?
     private var state: State
@@ -52,18 +56,18 @@ struct ResumableSession: UploadSession, Equatable {
     /// A session for a new upload.
     init(
         total: Int64, version: InteropVersion = .newest, isVersionSettled: Bool = false, isOptimistic: Bool = false,
-        chunk: UploadChunk = UploadChunk(part: .max)
+        isOffer: Bool = false, chunk: UploadChunk = UploadChunk(part: .max)
     ) {
         self.version = version
+        self.isOffer = isOffer
         position = UploadPosition(total: total, chunk: chunk)
-        agreement = isVersionSettled ? .settled : .proposed
+        agreement = isOffer ? .offered : isVersionSettled ? .settled : .proposed
         state = .creating(Creation(bringsAll: isOptimistic))
     }
 
     /// A session for a new upload at a service of which nobody knows whether it speaks this protocol.
     init(offering total: Int64, chunk: UploadChunk) {
-        self.init(total: total, isOptimistic: true, chunk: chunk)
-        agreement = .offered
+        self.init(total: total, isOptimistic: true, isOffer: true, chunk: chunk)
     }
 
     /// A session that goes on with an upload.
@@ -74,6 +78,7 @@ struct ResumableSession: UploadSession, Equatable {
         self.version = version
         position = UploadPosition(
             total: total, chunk: chunk, url: url, confirmed: confirmed, mayBeComplete: mayBeComplete)
+        isOffer = false
         agreement = .settled
         state = .asking
     }
@@ -137,8 +142,8 @@ struct ResumableSession: UploadSession, Equatable {
 
     func record(in checkpoint: inout UploadCheckpoint) {
         // What is only offered has nothing to go on with before the service has taken it up.
-        if agreement == .offered {
-            guard position.url != nil else { return }
+        if isOffer {
+            guard agreement == .settled || position.url != nil else { return }
             checkpoint.terms.chosen = .resumable
         }
         recordPosition(in: &checkpoint)
@@ -154,6 +159,7 @@ struct ResumableSession: UploadSession, Equatable {
         position.begin(bringsEnd: creation.bringsAll)
         var request = version.creation(at: creation.url, of: total, bringsAll: creation.bringsAll)
         if agreement == .offered { (request.purpose, request.note) = (.whole, .none) }
+        if creation.isPlain { request.headers = [:] }
         return .send(request)
     }
 
@@ -213,7 +219,7 @@ struct ResumableSession: UploadSession, Equatable {
         let isComplete = version.isComplete(in: response.headers)
         if isComplete == true || (response.isSuccess && isComplete == nil) { return .done }
         // A service that shows nothing of this protocol was sent a plain request.
-        if agreement == .offered, isComplete == nil, position.url == nil { return .done }
+        if agreement == .offered, isComplete == nil, position.url == nil { return afterOffer(response, creation) }
         if response.isSuccess {
             if let failure = takeAddress(response) { return failure }
             agreement = .settled
@@ -234,14 +240,29 @@ struct ResumableSession: UploadSession, Equatable {
         return create(Creation(url: creation.url, bringsAll: false))
     }
 
+    /// The response to an offer that was not taken up: that of the target, unless it may be about what was offered.
+    private mutating func afterOffer(_ response: HTTPExchangeResponse, _ creation: Creation) -> UploadStep {
+        guard Self.refusesVersion(response.status), !creation.isPlain else { return .done }
+        let named = InteropVersion.named(in: response.headers)
+        // It speaks this version and refuses all the same: that is about the request.
+        if named == version { return .done }
+        position.noteRefusal()
+        if let named {
+            (version, agreement, refusesBytes) = (named, .settled, true)
+            return create(Creation(bringsAll: false))
+        }
+        // The fields were an idea of the program's, and the author's request may be taken without them.
+        return create(Creation(bringsAll: true, isPlain: true))
+    }
+
     /// 400 is what most say to a version they don't speak; tusd says 412 and gateways 501 or 505.
     private static func refusesVersion(_ status: Int) -> Bool { [400, 412, 422, 426, 501, 505].contains(status) }
 
     private mutating func tryOlderVersion(_ response: HTTPExchangeResponse, _ creation: Creation) -> UploadStep {
-        let named = response.headers[.uploadDraftInteropVersion].flatMap { Int($0) }
+        let named = InteropVersion.named(in: response.headers)
         // It speaks this version and refuses all the same: that is about the request.
-        if named == version.rawValue { return .fail(.refused) }
-        let proposed = named.flatMap(InteropVersion.init).flatMap { $0 < version ? $0 : nil }
+        if named == version { return .fail(.refused) }
+        let proposed = named.flatMap { $0 < version ? $0 : nil }
         guard let older = proposed ?? version.older else { return .fail(.refused) }
         version = older
         return create(creation)
