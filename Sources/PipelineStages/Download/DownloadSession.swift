@@ -87,6 +87,10 @@ struct DownloadSession: Sendable, Equatable {
         if let fault = Self.fault(in: headers, from: first, to: last) { return .restart(fault) }
         if Self.coding(headers) != coding { return .restart("the service has coded this part in another way") }
         if let validator, !validator.agrees(with: headers) { return .restart("the file at the service has changed") }
+        // A splice would be noticed by the final digest.
+        if let validator, !hasFinalDigest, !validator.isNamed(by: headers) {
+            return .restart("the service does not say of which version of the file the part is")
+        }
         return .rest(end: last + 1, total: length ?? total)
     }
 

@@ -32,6 +32,13 @@ enum Validator: Codable, Sendable, Hashable {
         }
     }
 
+    /// Returns whether a part says of which version it is, as far as it must: a 206 has the entity tag that a 200 would
+    /// have (RFC 9110, section 15.3.7). A server that leaves it out may have ignored `If-Range` too. A date need not be said
+    /// again.
+    func isNamed(by part: HTTPFields) -> Bool {
+        if case .entityTag = self { part[.eTag] != nil } else { true }
+    }
+
     /// False when an answer's fields show that it is of another version; what they don't say is no contradiction. Tags are
     /// compared byte by byte (RFC 9110, section 8.8.3.2).
     func agrees(with headers: HTTPFields) -> Bool {

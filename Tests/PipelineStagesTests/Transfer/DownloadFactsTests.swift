@@ -173,7 +173,11 @@ struct DownloadFactsTests {
                 .restart("the service has coded this part in another way")
             ),
             (
-                206, ["Content-Range": "bytes 50-99/100", "Content-Encoding": "identity"],
+                206, ["Content-Range": "bytes 50-99/100"],
+                .restart("the service does not say of which version of the file the part is")
+            ),
+            (
+                206, ["Content-Range": "bytes 50-99/100", "ETag": "\"a\"", "Content-Encoding": "identity"],
                 .rest(end: 100, total: 100)
             ),
             (412, [:], .restart("the file at the service has changed")), (404, [:], .answer), (202, [:], .answer),
@@ -185,6 +189,17 @@ struct DownloadFactsTests {
         #expect(session.verdict(on: HTTPResponse(status: .init(code: status), headerFields: headers)) == verdict)
         #expect(session.fields[.range] == "bytes=50-")
         #expect(session.fields[.ifRange] == "\"a\"")
+    }
+
+    @Test("a part that names no version is taken where a final digest or a date is known")
+    func unnamedPart() {
+        let head = HTTPResponse(status: .partialContent, headerFields: [.contentRange: "bytes 50-99/100"])
+        for session in [
+            DownloadSession(held: 50, validator: .entityTag("\"a\""), total: 100, hasFinalDigest: true),
+            DownloadSession(held: 50, validator: .modified("Fri, 20 Nov 2026 12:00:00 GMT"), total: 100),
+        ] {
+            #expect(session.verdict(on: head) == .rest(end: 100, total: 100))
+        }
     }
 
     @Test(

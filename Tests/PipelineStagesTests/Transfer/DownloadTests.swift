@@ -82,6 +82,24 @@ struct DownloadTests {
         #expect(service.ranges.last == "bytes=\(9 << 20)-")
     }
 
+    /// A server that took no notice of If-Range, and named no version in its part, had the two joined.
+    @Test("begins again when a part does not say of which version it is", arguments: [1, 4])
+    func unnamedPart(streams: Int) async throws {
+        let other = TransferFolder.bytes(10 << 20, seed: 2)
+        let service = try FileService(content) { $0.cuts = streams == 1 ? [9 << 20] : [20 << 20, 1 << 20, 99] }
+        let bench = try bench(service, #", "parallel": \#(streams)"#)
+        _ = await bench.resume()
+        service.change { state in
+            state.cuts = []
+            state.content = other
+            state.tag = "\"v2\""
+            state.blursVersions = true
+        }
+        #expect(await bench.run().finished != nil)
+        #expect(folder.read("out/mesh.obj") == other)
+        #expect(service.requests.last?.header("Range") == nil)
+    }
+
     @Test("begins again where the service has no ranges, and where it has no validator")
     func noRanges() async throws {
         let service = try FileService(content) { state in
