@@ -130,6 +130,9 @@ private struct UploadFields: Sendable {
         let location = reader.optional(session)
         if let mode { check(mode, reader) }
         guard let path, let mode, let definition else { return nil }
+        // Where the service decides, the request that makes the upload may be the one that ends it.
+        let first = mode == .auto && last == nil ? own.entries : []
+        declareSubmitted(first + (last ?? definition).capture.entries, reading)
         check(definition, mode, reader)
         check(definition, endedBy: parts?.complete ?? last, requests, reading.findings)
         return UploadStage(
@@ -138,6 +141,12 @@ private struct UploadFields: Sendable {
                 requests: requests, definition: definition, fields: table,
                 fieldsRange: reader.place(of: "fields")?.node.range ?? SourceRange(start: 0, end: 0), fileField: field),
             partSize: size, location: location, parts: parts, creation: creates ? own : CaptureSet(), complete: last)
+    }
+
+    /// Declares the captures of the response that ends the upload: a person gives them when that is lost.
+    private func declareSubmitted(_ entries: [CaptureSet.Entry], _ reading: StageReading) {
+        reading.declare(
+            entries.map { CaptureDeclaration(name: $0.name, isSecret: $0.selector.isSecret, isSubmitted: true) })
     }
 
     /// The request; one that sends nothing where the author's stage fills what another one has made.

@@ -46,6 +46,30 @@ struct UploadCreationTests {
         #expect(bench.state.captures["made"] == "made")
     }
 
+    /// The id that a person gave was thrown away, and the job could not be mended any more.
+    @Test(
+        "is not asked of a person who settles the end of the upload, whose captures are",
+        arguments: [
+            (#""protocol": "put", "request": { "PUT": "/a", "capture": { "r": "$.r" } }"#, ["r", "s"]),
+            (#""protocol": "multipart", "request": { "POST": "/a" }"#, ["s"]),
+            (#""protocol": "auto", "request": { "POST": "/a", "capture": { "r": "$.r" } }"#, ["r", "s"]),
+            (#""protocol": "tus", "request": { "POST": "/a", "capture": { "r": "$.r" } }"#, ["s"]),
+            (
+                #""protocol": "auto", "request": { "POST": "/a", "capture": { "r": "$.r" } }, "complete": { "POST": "/b" }"#,
+                ["s"]
+            ),
+            (
+                #""protocol": "parts", "request": { "POST": "/a", "capture": { "r": "$.r" } }, "part": { "PUT": "/p", "part": true }, "complete": { "POST": "/b", "capture": { "c": "$.c" } }"#,
+                ["c", "s"]
+            ),
+        ])
+    func submitted(rest: String, names: [String]) throws {
+        let plan = try TransferBench.plan(
+            #"{ "id": "move", "kind": "upload", "service": "api", "file": "a.bin", \#(rest), "capture": { "s": "$.s" } }"#
+        )
+        #expect(SubmittedCaptures(try #require(plan.stages.last)).names.sorted() == names)
+    }
+
     /// A service of the IETF's protocol that answers no OPTIONS got the whole file again after each interruption.
     @Test("is found by its 104 where the service was silent when it was asked what it speaks")
     func silent() async throws {

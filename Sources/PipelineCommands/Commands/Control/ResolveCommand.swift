@@ -51,10 +51,13 @@ struct ResolveCommand: WorkspaceCommand {
         let found = try await JobName(job).find(in: journal)
         let key = try unknownStep(of: found.snapshot)
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
+        let resolution = try await resolution(found.snapshot, key, workspace)
         try await engine.resolve(
-            found.snapshot.record.id, key, plan: try await workspace.plan(of: found.snapshot.record),
-            as: try await resolution(found.snapshot, key, workspace))
+            found.snapshot.record.id, key, plan: try await workspace.plan(of: found.snapshot.record), as: resolution)
         if abandon, try await endsNow(found.snapshot.record, journal, workspace, console) { return .succeeded }
+        if case .found(let captures) = resolution, captures.isEmpty {
+            console.note("the submit has no capture: the id is kept nowhere")
+        }
         console.note("settled; go on with: pipeline resume \(found.snapshot.record.id)")
         return .succeeded
     }
