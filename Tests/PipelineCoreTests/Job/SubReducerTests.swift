@@ -213,6 +213,24 @@ import Testing
         #expect(restarted.scope(for: other).stages["a"] == nil)
     }
 
+    /// The fresh link came, and its reader failed without having sent anything: "the submit was refused before".
+    @Test("a submit that was refused may be sent again with what is fresh, and no other")
+    func renewedSubmits() throws {
+        let stages = #"{ "id": "a", "kind": "step" }, { "id": "b", "kind": "step", "renew": "a" }"#
+        let other = StepKey(stage: "b")
+        let rows = [Self.key: Self.step(.succeeded(["x": 1])), other: Self.step(.running(AttemptState()))]
+        for phase in SubmitRecord.Phase.allCases {
+            var submit = SubmitRecord(key: "k", generation: 1, digest: "", phase: phase)
+            submit.sends = 2
+            var table = try Self.table(stages, rows, submits: [other: submit])
+            let stage = try #require(table.plan.stage("b"))
+            try Renewal.begin(other, stage, Samples.failure, began: Samples.now, StepNotes(), in: &table)
+            let after = table.snapshot.submits[other]
+            #expect(after?.phase == (phase == .refused ? .intent : phase))
+            #expect(after?.sends == (phase == .refused ? 0 : 2))
+        }
+    }
+
     // MARK: Restart
 
     @Test("what becomes of a step and its submit when a job is taken up")
