@@ -51,7 +51,8 @@ extension PipelineDefinition {
     static let finallyField = Field(
         "finally", .array(of: StageDefinition.type), "Stages that run in order when the job has ended.")
     static let deadlineField = Field(
-        "deadline", .duration(.service, atLeast: .milliseconds(1)), "The longest that a stage may take, over restarts.")
+        "deadline", .duration(.service).warning(below: .milliseconds(1)),
+        "The longest that a stage may take, over restarts.")
     static let concurrencyField = Field(
         "concurrency", .count(1...1024, roots: .service), default: 4, "Items of a forEach that run at a time.")
     static let backgroundField = Field(

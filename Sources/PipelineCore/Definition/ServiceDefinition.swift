@@ -30,7 +30,7 @@ package struct ServiceDefinition: Sendable {
     static let limitsField = Field("limits", LimitsDefinition.type, "What the service may be asked at a time.")
     static let proxyField = Field("proxy", .template(.service), "The proxy's URL.")
     static let timeoutField = Field(
-        "timeout", .duration(.service, atLeast: .milliseconds(1)), "The longest that a request may take.")
+        "timeout", .duration(.service).warning(below: .milliseconds(1)), "The longest that a request may take.")
     static let networkField = Field(
         "network", FieldType<Network>.word("network"), default: "any",
         "Which addresses its requests may go to, those of redirects and captured URLs too: any, or public, which refuses "

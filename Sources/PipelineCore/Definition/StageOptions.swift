@@ -53,7 +53,7 @@ struct StageOptions {
     static let continuesField = Field(
         "continueOnFailure", .flag(), default: false, "Whether the others go on when it has failed.")
     static let deadlineField = Field(
-        "deadline", .duration(atLeast: .milliseconds(1)), "The longest it may take, over restarts.")
+        "deadline", .duration().warning(below: .milliseconds(1)), "The longest it may take, over restarts.")
     static let estimateField = Field("estimate", .duration(), "The author's guess of its duration.")
 
     static let expiresField = Field(

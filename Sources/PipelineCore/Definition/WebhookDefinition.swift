@@ -23,7 +23,7 @@ package struct WebhookDefinition: Sendable {
     static let bodyField = Field(
         "json", FieldType<JSONTemplate>.json(.service), "The body, instead of the event itself.")
     static let timeoutField = Field(
-        "timeout", .duration(.service, atLeast: .milliseconds(1)), "The longest that it may take.")
+        "timeout", .duration(.service).warning(below: .milliseconds(1)), "The longest that it may take.")
     static let signatureField = Field(
         "sign", FieldType<Template>.template(.service), examples: ["${{ secrets.HOOK }}"], "The secret that signs it.")
 

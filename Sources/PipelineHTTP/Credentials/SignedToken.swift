@@ -118,7 +118,7 @@ extension SignedToken {
         let issued = now.components.seconds
         if !names.contains("iat") { members.append(Member(name: "iat", json: "\(issued)")) }
         if !names.contains("exp") {
-            members.append(Member(name: "exp", json: "\(issued + lifetime.components.seconds)"))
+            members.append(Member(name: "exp", json: "\(issued + max(1, lifetime.components.seconds))"))
         }
         if isUnique, !names.contains("jti") { members.append(Member(name: "jti", json: Self.quoted(identifier))) }
         return Self.object(members)

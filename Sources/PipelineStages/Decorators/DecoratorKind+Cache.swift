@@ -15,7 +15,7 @@ extension DecoratorKind {
             "mode", FieldType<CachePolicy.Mode>.word("mode of the cache"), default: "cacheFirst",
             "What is asked first: networkFirst, cacheFirst, or revalidate, which asks each time.")
         let timeout = Field(
-            "timeout", FieldType<Setting<Duration>>.duration(roots, atLeast: .milliseconds(1)),
+            "timeout", FieldType<Setting<Duration>>.duration(roots).warning(below: .milliseconds(1)),
             "With networkFirst: how long the service may take."
         )
         return .object([maxAge, stale, mode, timeout]) { reader in

@@ -26,7 +26,7 @@ struct SignedTokenFields: Sendable {
             "claims", .members(roots), examples: [["iss": "${{ secrets.ISSUER }}", "aud": "api"]],
             "What the token says; iat and exp are added.")
         lifetime = Field(
-            "lifetime", .duration(roots, atLeast: .seconds(1)), default: "15m",
+            "lifetime", .duration(roots).warning(below: .seconds(1)), default: "15m",
             "How long it is good; a new one is made before it ends.")
     }
 

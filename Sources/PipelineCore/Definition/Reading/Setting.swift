@@ -55,19 +55,20 @@ extension FieldType {
     }
 
     /// A duration such as `"30s"`, or a template.
-    ///
-    /// - Parameter minimum: the shortest that has a meaning.
-    public static func duration(
-        _ roots: AllowedRoots = .request, atLeast minimum: Duration = .zero
-    ) -> FieldType where Value == Setting<Duration> {
-        setting(schema: .duration, roots: roots) { json throws(ValueSyntaxError) in
-            let value = try Duration.read(json)
-            guard value >= minimum else {
-                throw ValueSyntaxError(
-                    "this must be at least \(DurationText.describe(minimum))",
+    public static func duration(_ roots: AllowedRoots = .request) -> FieldType where Value == Setting<Duration> {
+        setting(schema: .duration, roots: roots) { json throws(ValueSyntaxError) in try Duration.read(json) }
+    }
+
+    /// The same with a warning of a constant that is shorter than what has a meaning.
+    package func warning(below minimum: Duration) -> FieldType where Value == Setting<Duration> {
+        FieldType(schema: self.schema) { place, findings in
+            let setting = self.read(place, findings)
+            if let value = setting?.constant, value < minimum {
+                findings.warn(
+                    place, "nothing is done in less than \(DurationText.describe(minimum))",
                     hint: "write a longer one, or leave it out")
             }
-            return value
+            return setting
         }
     }
 
