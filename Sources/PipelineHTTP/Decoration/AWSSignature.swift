@@ -32,6 +32,7 @@ public struct AWSSignature: CredentialDecorator {
     public var account: String { accessKey }
 
     public func decorate(_ request: inout RequestDescription, in context: DecorationContext) throws(RequestFailure) {
+        guard request.isAtCredentialOrigin else { return }
         let url = try request.absoluteURL()
         guard let parts = URLParts(url) else { throw RequestFailure("this URL can't be signed") }
         let query = AWSCanonical.parameters(of: parts.query)

@@ -17,6 +17,7 @@ package struct RequestBuilder: Sendable {
         for decorator in ordered(decorators) {
             try await decorator.decorate(&request, in: context)
         }
+        request.leaveCredentials(of: description.url)
         return try finished(request)
     }
 

@@ -24,7 +24,12 @@ extension RequestDescription {
 
     /// True for a field that must not reach another origin.
     public func isCredential(_ name: HTTPField.Name) -> Bool {
-        credentialFields.contains(name) || Self.usualCredentialFields.contains(name.canonicalName)
+        credentialFields.contains(name) || Self.isUsualCredential(name.canonicalName)
+    }
+
+    /// True for the name of a field that holds credentials wherever it stands.
+    package static func isUsualCredential(_ name: String) -> Bool {
+        usualCredentialFields.contains(name.lowercased())
     }
 
     private static let usualCredentialFields: Set<String> = [

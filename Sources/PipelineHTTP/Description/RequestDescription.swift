@@ -19,6 +19,11 @@ public struct RequestDescription: Sendable {
     ///
     /// `Authorization`, `Cookie`, `Proxy-Authorization` and the usual API key fields count without standing here.
     public var credentialFields: Set<HTTPField.Name>
+    /// Names of the parameters of the query that hold credentials.
+    package var credentialParameters: Set<String> = []
+    /// The origin that the credentials belong to; nil for any. A request that a decorator leads to another one leaves
+    /// them behind.
+    package var credentialOrigin: String?
     /// The source of the bearer token that is put in before the request is sent; nil for requests that need none.
     public var tokenSource: TokenSource?
     /// The rule by which a cached response may be served for a new one; nil for never.
@@ -45,8 +50,10 @@ public struct RequestDescription: Sendable {
 
     /// Says whether the caller is the innermost credential; afterwards every other caller hears no.
     ///
-    /// An `Authorization` field that the request itself brings counts as its innermost credential.
+    /// An `Authorization` field that the request itself brings counts as its innermost credential. A request that leads
+    /// to another origin than that of its credentials gets none.
     public mutating func claimCredentials() -> Bool {
+        guard isAtCredentialOrigin else { return false }
         defer { hasCredentials = true }
         return !hasCredentials && headers[.authorization] == nil
     }

@@ -51,8 +51,10 @@ public struct Network: Sendable {
         let request = try await build(description, decorators: decorators, context: context)
         // What was called off before it began is never begun.
         guard !Task.isCancelled else { throw .cancelled() }
-        (options ?? self.options).onRequest?(request)
-        return try await transport.start(request, options: options ?? self.options).value
+        var options = options ?? self.options
+        if !request.isAtCredentialOrigin { options.tls.forgetIdentity() }
+        options.onRequest?(request)
+        return try await transport.start(request, options: options).value
     }
 
     /// The request as it would be sent, with all decorators applied; nothing is sent.

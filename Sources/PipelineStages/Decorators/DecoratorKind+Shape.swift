@@ -6,7 +6,7 @@ extension DecoratorKind {
     /// `"headers": { NAME: VALUE }`; what the inner request says wins.
     static let headers = DecoratorKind("headers", "Adds header fields.") { roots in
         FieldType<ValueTable>.headerTable(roots).map { table in
-            DecoratorTemplate(credentialFields: table.secretNames) { context throws(EvaluationFailure) in
+            DecoratorTemplate(credentialFields: table.credentialNames) { context throws(EvaluationFailure) in
                 Headers(try table.pairs(in: context.scope))
             }
         }
@@ -15,7 +15,11 @@ extension DecoratorKind {
     /// `"query": { NAME: VALUE }`; what the inner request says wins.
     static let query = DecoratorKind("query", "Adds query parameters.") { roots in
         FieldType<ValueTable>.table(roots).map { table in
-            DecoratorTemplate { context throws(EvaluationFailure) in Query(try table.pairs(in: context.scope)) }
+            var template = DecoratorTemplate { context throws(EvaluationFailure) in
+                Query(try table.pairs(in: context.scope))
+            }
+            template.credentialParameters = table.secretNames
+            return template
         }
     }
 

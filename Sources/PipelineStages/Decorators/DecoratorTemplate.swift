@@ -8,6 +8,8 @@ public struct DecoratorTemplate: Sendable {
     public var isCredential: Bool
     /// Names of header fields that it fills from secrets: a redirect to another origin loses them.
     public var credentialFields: [String]
+    /// Names of parameters of the query that it fills from secrets: they stay with their origin, too.
+    package var credentialParameters: [String] = []
     /// Makes the decorator just before a request is sent; nil when it has nothing to do with this request.
     public let resolve: @Sendable (DecorationScope) throws(EvaluationFailure) -> (any RequestDecorator)?
 

@@ -1,5 +1,6 @@
 import JSONPath
 import PipelineCore
+import PipelineHTTP
 
 /// Names and values of a `query`, a `form`, `headers` or `fields` as the document has them: null leaves a value out,
 /// an array repeats its name, an object is compact JSON.
@@ -25,6 +26,11 @@ struct ValueTable: Sendable {
 
     /// The names whose values are made from secrets.
     var secretNames: [String] { entries.filter(\.isSecret).map(\.name) }
+
+    /// The names of the headers that hold credentials: by their values, or by what they are called.
+    var credentialNames: [String] {
+        entries.filter { $0.isSecret || RequestDescription.isUsualCredential($0.name) }.map(\.name)
+    }
 
     /// Names and texts in the document's order.
     func pairs(in scope: Scope) throws(EvaluationFailure) -> [(name: String, value: String)] {

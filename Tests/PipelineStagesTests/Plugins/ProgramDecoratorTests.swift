@@ -8,15 +8,16 @@ import Testing
 
 @Suite("Decorators that are programs", .serialized, .timeLimit(.minutes(3)))
 struct ProgramDecoratorTests {
-    /// Sends one request that a Python program decorates; `body` works on `first`, the message.
+    /// Sends one request that a Python program decorates; `body` works on `first`, the message, and `more` are the
+    /// service's decorators around it.
     private func send(
         _ body: String, configuration: String = "{}", describing: String = "{}",
-        request: String = #""json": {"a": 1}"#, limits: PluginLimits = PluginBench.quick
+        request: String = #""json": {"a": 1}"#, more: String = "", limits: PluginLimits = PluginBench.quick
     ) async throws -> (sent: RequestDescription?, result: Result<StageOutcome<[UInt8]>, StageFailure>) {
         let bench = try PluginBench("", describing: describing, limits: limits)
         try bench.program("pipeline-decorator-demo", PluginBench.prelude(describing) + body)
         let service = ScriptedService()
-        let plan = try await Self.plan(bench, service, configuration, request)
+        let plan = try await Self.plan(bench, service, configuration, request, more)
         let host = MemoryStageHost(
             stage: "a", retry: RetryPolicy(), secrets: ["T": "sesame-sesame"],
             folders: JobFolders(document: bench.folder.path, output: bench.folder.path))
@@ -26,13 +27,14 @@ struct ProgramDecoratorTests {
     }
 
     private static func plan(
-        _ bench: PluginBench, _ service: ScriptedService, _ configuration: String, _ request: String
+        _ bench: PluginBench, _ service: ScriptedService, _ configuration: String, _ request: String,
+        _ more: String = ""
     ) async throws -> Plan {
         let source = SourceText(
             name: "test.json",
             text: """
                 { "pipeline": 1, "name": "test",
-                  "services": { "api": { "url": "http://api.test/v1", "with": [ { "demo": \(configuration) } ] } },
+                  "services": { "api": { "url": "http://api.test/v1", "with": [ { "demo": \(configuration) }\(more) ] } },
                   "stages": [ { "id": "a", "kind": "request", "service": "api",
                     "request": { "POST": "/jobs", "query": { "b": "c d" }, \(request) } } ] }
                 """)
@@ -88,6 +90,40 @@ struct ProgramDecoratorTests {
             """, configuration: #"{ "token": "${{ secrets.T }}" }"#)
         #expect(sent?.header("X-Mine") == "sesame-sesame")
         #expect(sent?.credentialFields.map(\.canonicalName) == ["x-mine"])
+    }
+
+    /// Decorators were once asked last where the request goes: a program that mapped hosts took the service's bearer along.
+    @Test("A URL of another origin leaves all credentials behind, but with any-origin", arguments: [false, true])
+    func otherOrigin(isAllowed: Bool) async throws {
+        let (sent, _) = try await send(
+            """
+            url = first["request"]["url"].replace("api.test", "other.test")
+            own = {"name": "Authorization", "value": "own"}
+            headers = first["request"]["headers"] + [own, {"name": "X-Open", "value": "o"}]
+            send(type="decorated", request={"url": url, "headers": headers})
+            """,
+            request: #"""
+                "json": {}, "headers": { "X-Sealed": "${{ secrets.T }}", "X-Api-Key": "sesame-literal" },
+                "with": [ { "query": { "inner": "${{ secrets.T }}" } } ]
+                """# + (isAllowed ? #", "credentials": "any-origin""# : ""),
+            more: #"""
+                , { "headers": { "X-Outer": "${{ secrets.T }}", "Api-Key": "sesame-literal" } },
+                { "query": { "key": "${{ secrets.T }}", "open": "o" } },
+                { "apiKey": { "header": "X-Key", "value": "${{ secrets.T }}" } },
+                { "sigv4": { "region": "r", "service": "s", "accessKey": "${{ secrets.T }}", "secretKey": "x" } }
+                """#)
+        let request = try #require(sent)
+        #expect(request.url.hasPrefix("http://other.test/v1/jobs?b=c%20d"))
+        #expect(request.url.contains("open=o"))
+        #expect(request.header("X-Open") == "o")
+        let names = Set(request.headers.map(\.name.canonicalName))
+        let sealed: Set = ["x-sealed", "x-api-key", "x-outer", "api-key"]
+        #expect(names.intersection(sealed) == (isAllowed ? sealed : []))
+        #expect(request.url.contains("sesame") == isAllowed)
+        // What the program says itself is its own to say.
+        if !isAllowed { #expect(request.header("Authorization") == "own") }
+        let shown = request.url + request.headers.map { "\($0.name): \($0.value)\n" }.joined()
+        #expect(shown.contains("sesame") == isAllowed, "\(shown)")
     }
 
     @Test("Without the wish for a digest none is made")

@@ -21,6 +21,9 @@ struct RequestRendering {
         let isAtHome = base?.origin == URLParts(url)?.origin
         let reach = CredentialScope(definition, in: scope, hasService: service != nil, isServiceOrigin: isAtHome)
         var description = RequestDescription(method: definition.method, url: url)
+        // Decorators may lead it elsewhere, and what is said here was said for this place.
+        if definition.credentials != .anyOrigin { description.credentialOrigin = URLParts(url)?.origin }
+        description.credentialParameters.formUnion(definition.query.secretNames)
         description.query = try table(definition.query, reach).pairs(in: scope)
         try addHeaders(to: &description, reach)
         if isAtHome, let trace { description.headers[.traceparent] = trace }
@@ -30,6 +33,7 @@ struct RequestRendering {
         for template in reach.allowed(definition.decorators, requests.outerDecorators) {
             guard let decorator = try template.resolve(context) else { continue }
             decorators.append(decorator)
+            description.credentialParameters.formUnion(template.credentialParameters)
             for name in template.credentialFields.compactMap({ HTTPField.Name($0) }) {
                 description.credentialFields.insert(name)
             }
@@ -79,7 +83,7 @@ struct RequestRendering {
                     range: definition.headers.entries.first { $0.name == name }?.range ?? definition.url.range)
             }
         }
-        for name in definition.headers.secretNames.compactMap({ HTTPField.Name($0) }) {
+        for name in definition.headers.credentialNames.compactMap({ HTTPField.Name($0) }) {
             description.credentialFields.insert(name)
         }
     }
