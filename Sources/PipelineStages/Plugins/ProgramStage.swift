@@ -98,11 +98,12 @@ struct ProgramStage: Stage {
     }
 
     private func run(_ context: Context) -> ProgramRun {
-        ProgramRun(
-            path: program.path, folder: context.facts.folders.document,
+        let facts = context.facts
+        return ProgramRun(
+            path: program.path, folder: facts.folders.document,
             environment: ProgramEnvironment.minimal(of: settings.environment).merging([
-                "TRACEPARENT": TraceIdentity(context.facts.job).parent(context.facts.step)
-            ]) { $1 }, limits: settings.limits)
+                "TRACEPARENT": TraceIdentity(facts.job).parent(facts.step)
+            ]) { $1 }, limits: settings.limits, mark: "\(facts.job)/\(facts.step) in \(facts.folders.output)")
     }
 
     // MARK: After

@@ -149,6 +149,73 @@ struct PluginCrashTests {
         }
     }
 
+    /// The mark of a run was once a number that its owner alone knew: after kill -9 two programs wrote to one file.
+    @Test("killed while its program does not listen, resume ends all of that before the next starts")
+    func deaf() async throws {
+        try await withWorkplace { workplace in
+            let document = try prepare(workplace)
+            let program = try workplace.write(
+                "plugins/pipeline-stage-order",
+                """
+                #!/usr/bin/env python3
+                import json, os, sys, time
+                first = json.loads(sys.stdin.readline())
+                if first["type"] == "describe":
+                    print(json.dumps({"type": "description", "protocol": 1, "kind": "order", "version": "1",
+                                      "captures": ["id"], "schema": {"type": "object"}}))
+                    sys.exit(0)
+                def runs(number):
+                    try: return ") Z" not in open("/proc/" + number + "/stat").read()
+                    except OSError: return False
+                os.chdir(first["folder"])
+                if not os.path.exists("numbers"):
+                    if os.fork() == 0: os.setsid()
+                    with open("numbers", "a") as file: file.write(str(os.getpid()) + "\\n")
+                    time.sleep(600)
+                left = [number for number in open("numbers").read().split() if runs(number)]
+                print(json.dumps({"type": "finished", "captures": {"id": str(left)}}))
+                """)
+            chmod(program, 0o755)
+            let watch = try FolderWatch(workplace.output)
+            let owner = try workplace.start(
+                "run", document, "--output", workplace.output, environment: environment(workplace))
+            #expect(await watch.until { lines("numbers", workplace).count == 2 })
+            owner.signal(SIGKILL)
+            #expect(await owner.end.cause == .killed(9))
+            let end = try await workplace.run("resume", environment: environment(workplace))
+            #expect(end.cause == .exited(0), "\(end)")
+            #expect(lines("id.txt", workplace) == ["[]"])
+        }
+    }
+
+    @Test("the command that a killed pipeline was running is ended at once, not when the job goes on")
+    func command() async throws {
+        try await withWorkplace { workplace in
+            let document = try workplace.write(
+                "command.json",
+                #"""
+                { "pipeline": 1, "name": "command", "stages": [ { "id": "a", "kind": "command",
+                  "shell": "echo $$ > new; mv new number; exec sleep 600" } ] }
+                """#)
+            let watch = try FolderWatch(workplace.path(""))
+            let owner = try workplace.start("run", document, environment: ["PIPELINE_PLUGINS": Self.shippedPlugins])
+            #expect(await watch.until { workplace.bytes(workplace.path("number")) != nil })
+            let number = String(decoding: workplace.bytes(workplace.path("number")) ?? [], as: UTF8.self)
+            let facts = "/proc/\(number.split(separator: "\n").first ?? "")/stat"
+            func isRunning() -> Bool { TemporaryFolder.text(of: facts).map { !$0.contains(") Z") } ?? false }
+            #expect(isRunning())
+            owner.signal(SIGKILL)
+            #expect(await owner.end.cause == .killed(9))
+            let end = ContinuousClock.now + .seconds(20)
+            while isRunning(), ContinuousClock.now < end { sched_yield() }
+            #expect(!isRunning())
+        }
+    }
+
+    private static var shippedPlugins: String {
+        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Sources/pipeline/Plugins"
+    }
+
     @Test("cancelled from another terminal, it gets its checkpoint to undo what it has begun")
     func cancelled() async throws {
         try await withWorkplace { workplace in

@@ -9,19 +9,37 @@ struct ProgramDescendants: Sendable {
     /// The variable that carries the mark.
     static let variable = "PIPELINE_PROGRAM"
 
-    /// Unlike every other run's, also those of other processes.
     let mark: String
 
-    init() { mark = String(UInt64.random(in: .min ... .max), radix: 36) }
+    /// - Parameter mark: nil for one unlike every other run's, also those of other processes.
+    init(mark: String? = nil) { self.mark = mark ?? String(UInt64.random(in: .min ... .max), radix: 36) }
 
     /// Ends those that are left with SIGKILL. One that forks meanwhile is looked for again, some times.
     func kill() {
+        for _ in 0..<8 where !killOnce() { return }
+    }
+
+    /// Ends what an owner has left that died without ending it, and returns when all of it is gone.
+    ///
+    /// - Returns: false if some of it still runs after the time.
+    func clear(within time: Duration) async -> Bool {
+        let end = ContinuousClock.now + time
+        while killOnce() {
+            guard ContinuousClock.now < end else { return false }
+            // Nothing tells when a process ends that is not our child.
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return true
+    }
+
+    /// Returns whether there was anything to end.
+    private func killOnce() -> Bool {
         #if os(Linux)
-            for _ in 0..<8 {
-                let found = Self.processes().filter(isMarked)
-                if found.isEmpty { return }
-                for process in found { _ = SystemCall.kill(process, SIGKILL) }
-            }
+            let found = Self.processes().filter(isMarked)
+            for process in found { _ = SystemCall.kill(process, SIGKILL) }
+            return !found.isEmpty
+        #else
+            return false
         #endif
     }
 

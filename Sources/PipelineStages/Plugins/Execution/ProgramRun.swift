@@ -13,6 +13,9 @@ struct ProgramRun: Sendable {
     let folder: String?
     let environment: [String: String]
     let limits: PluginLimits
+    /// The mark of a step, of whose runs one at a time may be under way: what an owner that was killed has left of
+    /// another is ended first. Nil for a run that nothing else stands for.
+    var mark: String?
 
     typealias Talk<Value: Sendable> = @Sendable (ProgramChannel) async -> Result<Value, PluginFault>
 
@@ -43,7 +46,12 @@ struct ProgramRun: Sendable {
         _ talk: @escaping Talk<Value>
     ) async -> ProgramEnd<Value> {
         let log = ProgramLog()
-        let descendants = ProgramDescendants()
+        let descendants = ProgramDescendants(mark: mark)
+        if mark != nil, await !descendants.clear(within: limits.grace) {
+            return ProgramEnd(
+                result: .failure(Self.stillRuns), status: nil, log: log, wasStopped: state.isStopped,
+                hadToBeEnded: false)
+        }
         defer { descendants.kill() }
         do {
             let result = try await Subprocess.run(
@@ -60,6 +68,10 @@ struct ProgramRun: Sendable {
                 result: .failure(fault), status: nil, log: log, wasStopped: state.isStopped, hadToBeEnded: false)
         }
     }
+
+    private static let stillRuns = PluginFault(
+        .notNow, "can't be started now: its last run goes on after SIGKILL",
+        hint: "a process that waits for a disk or a network drive ends when that responds; it is tried again")
 
     /// What runs out for a while (posix_spawn(3), pipe(2), fork(2)) is no mistake of the program's.
     private static func fault(of error: any Error) -> PluginFault {
