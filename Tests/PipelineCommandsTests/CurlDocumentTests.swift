@@ -48,6 +48,22 @@ import Testing
         }
     }
 
+    /// Such a header once became a secret of the service: each later order had the key of the first, and its result.
+    @Test("the key of one order becomes a key of each, and goes with nothing else")
+    func orderKeys() throws {
+        let key = "-H 'Idempotency-Key: 7f1e' -H 'X-Request-Id: r-7f1e'"
+        let (json, text) = try document(
+            "curl https://api.example.com/jobs \(key) -d '{\"a\":1}'", "curl https://api.example.com/jobs/j1 \(key)")
+        #expect(json["stages"]?[0]?["submit"]?["once"] == ["key": "Idempotency-Key"], "\(text)")
+        #expect(json["services"]?["example"] == ["url": "https://api.example.com"], "\(text)")
+        #expect(json["stages"]?[0]?["poll"]?["headers"] == nil && !text.contains("7f1e"), "\(text)")
+        #expect(text.contains("// left out: Idempotency-Key, which names one order, and this request makes none"))
+        #expect(text.contains("// left out: X-Request-Id, which names one request"))
+        let single = try document("curl https://api.example.com/pay -H 'idempotency-key: $KEY' -d '{\"a\":1}'")
+        #expect(single.json["stages"]?[0]?["request"]?["once"] == ["key": "idempotency-key"], "\(single.text)")
+        #expect(!single.text.contains("KEY }}"), "\(single.text)")
+    }
+
     @Test("submit, poll and download become a job that is asked by its id, and its result")
     func job() throws {
         let (json, text) = try document(

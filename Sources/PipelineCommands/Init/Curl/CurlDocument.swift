@@ -84,7 +84,7 @@ struct CurlDocument {
     private mutating func request(
         _ command: CurlInvocation, _ target: CurlTarget, id: String, capture: Bool
     ) -> String {
-        var lines = ["\"request\": { \(members(of: command, target)) }"]
+        var lines = ["\"request\": { \(members(of: command, target, isOrder: true)) }"]
         if capture {
             lines.append("// guess: where the response has the link to what is downloaded")
             lines.append("\"capture\": { \"url\": \"$.url\" }")
@@ -99,7 +99,7 @@ struct CurlDocument {
         let (submit, poll) = (targets[0], targets[1])
         let id = trial?.id.flatMap { poll.contains(id: $0.value) ? $0.value : nil }
         var path = poll.path(replacingID: "${{ self.id }}", id)
-        var lines = ["\"submit\": {", "  \(members(of: commands[0], submit)),"]
+        var lines = ["\"submit\": {", "  \(members(of: commands[0], submit, isOrder: true)),"]
         if let address = trial?.address {
             path = "${{ self.address }}"
             lines.append("  \"capture\": { \"address\": \(Self.quoted(address.selector)) }")
@@ -167,8 +167,11 @@ struct CurlDocument {
     // MARK: Requests
 
     /// The members of a request, in one line.
+    ///
+    /// - Parameter isOrder: true for one that may say how the service knows it when it comes again.
     private mutating func members(
-        of command: CurlInvocation, _ target: CurlTarget, path: String? = nil, hasBody: Bool = true
+        of command: CurlInvocation, _ target: CurlTarget, path: String? = nil, hasBody: Bool = true,
+        isOrder: Bool = false
     ) -> String {
         let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
         var method = command.method
@@ -185,6 +188,13 @@ struct CurlDocument {
         if hasBody, !command.isDataInQuery, let body = body(of: command, target) { members.append(body) }
         if !target.headers.isEmpty {
             members.append("\"headers\": \(Self.object(target.headers, secretsFor: target.label))")
+        }
+        if let key = target.orderKey {
+            if isOrder, ["POST", "PATCH"].contains(method) {
+                members.append("\"once\": { \"key\": \(Self.quoted(key)) }")
+            } else {
+                remarks.append("left out: \(key), which names one order, and this request makes none")
+            }
         }
         return members.joined(separator: ", ")
     }

@@ -74,7 +74,9 @@ struct CurlInvocation {
     func asking(_ url: String) -> CurlInvocation {
         var command = self
         command.url = url
-        command.headers.removeAll { $0.name.lowercased() == "content-type" }
+        command.headers.removeAll {
+            $0.name.lowercased() == "content-type" || CurlTarget.namesOneRequest($0.name)
+        }
         (command.data, command.parts, command.uploads, command.namedMethod) = ([], [], nil, nil)
         (command.isHead, command.putsDataInQuery, command.output, command.remarks) = (false, false, nil, [])
         return command

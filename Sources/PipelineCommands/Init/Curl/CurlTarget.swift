@@ -10,6 +10,8 @@ struct CurlTarget {
     let query: [(name: String, value: String)]
     let headers: [(name: String, value: String)]
     let contentType: String?
+    /// The header by which the service knows an order that comes again.
+    let orderKey: String?
     /// The remarks on what was left out, a sentence each.
     let remarks: [String]
     /// The address, for people.
@@ -21,6 +23,19 @@ struct CurlTarget {
         "pragma", "priority", "referer", "te", "transfer-encoding", "upgrade-insecure-requests", "user-agent",
         "if-none-match", "if-modified-since", "expect",
     ]
+
+    /// The headers whose value names one order: the next one must have another.
+    private static let orderKeys: Set<String> = [
+        "idempotency-key", "x-idempotency-key", "idempotency-token", "x-idempotency-token", "idempotence-key",
+        "paypal-request-id",
+    ]
+    /// The headers whose value names one request, whether the service knows a repetition by it or not.
+    private static let requestIDs: Set<String> = ["request-id", "x-request-id", "x-correlation-id"]
+
+    /// Returns whether the header belongs to one request alone, and not to one that is made like it.
+    static func namesOneRequest(_ header: String) -> Bool {
+        orderKeys.contains(header.lowercased()) || requestIDs.contains(header.lowercased())
+    }
 
     init(_ command: CurlInvocation, _ services: inout CurlServices) throws(CurlMistake) {
         let (origin, rest) = try Self.split(command.url)
@@ -37,6 +52,7 @@ struct CurlTarget {
         var headers: [(name: String, value: String)] = []
         var credentials: [String] = []
         var left: [String] = []
+        var remarks: [String] = []
         for (name, value) in command.headers {
             let lower = name.lowercased()
             if lower == "authorization" {
@@ -45,6 +61,12 @@ struct CurlTarget {
                 continue
             } else if Self.needless.contains(lower) || lower.hasPrefix("sec-") {
                 left.append(name)
+            } else if Self.orderKeys.contains(lower) {
+                continue
+            } else if Self.requestIDs.contains(lower) {
+                remarks.append(
+                    "left out: \(name), which names one request; if the service knows an order that comes again by it, "
+                        + "say \"once\": { \"key\": \"\(name)\" }")
             } else if SecretNames.isSecret(name) {
                 let reference = CurlDocument.secret(value, named: SecretNames.variable(name, of: label))
                 credentials.append(
@@ -62,7 +84,9 @@ struct CurlTarget {
             headers.append(("Content-Type", type))
         }
         self.headers = headers
-        remarks = left.isEmpty ? [] : ["left out, as browsers add them: \(left.joined(separator: ", "))"]
+        orderKey = command.headers.last { Self.orderKeys.contains($0.name.lowercased()) }?.name
+        if !left.isEmpty { remarks.append("left out, as browsers add them: \(left.joined(separator: ", "))") }
+        self.remarks = remarks
         service = services.name(of: origin, label, with: credentials)
     }
 
