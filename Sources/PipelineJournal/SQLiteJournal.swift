@@ -54,6 +54,11 @@ package final class SQLiteJournal: DatabaseJournal {
         return try SQLiteJournal(folder: folder, owner: owner, clock: clock, leaseLength: leaseLength)
     }
 
+    /// Returns whether a process has jobs under that name in the journal of the state folder, or is about to.
+    package static func isTaken(_ owner: OwnerID, in folder: String) -> Bool {
+        FileLock.isHeld("\(StateFolder(folder).owners)/\(OwnerPresence.lockName(owner))")
+    }
+
     /// Writes what was called for, closes the database and lets the locks of this journal's owners go.
     package func close() async {
         reader.close()

@@ -1,10 +1,14 @@
 import CLibrary
 package import JSONPath
 package import PipelineCore
+import PipelineJournal
 
 /// The background owner of a state folder as other processes reach it: over its control socket, started when none
 /// listens.
 package struct BackgroundOwner: Sendable {
+    /// The name under which it has the jobs of a state folder.
+    static let name = OwnerID("daemon")
+
     private let settings: Settings
     private let address: ControlAddress
 
@@ -28,9 +32,13 @@ package struct BackgroundOwner: Sendable {
 
     /// Returns the same, after starting an owner when there is none. One that is just ending counts as none.
     package func askStarting(_ request: ControlRequest) throws(StepFailure) -> JSON {
+        var failures = 0
         for _ in 0..<3 {
             if let answer = try ask(request) { return answer }
-            try start()
+            if try start() { continue }
+            failures += 1
+            // One may have ended since another was first, which has ended too by now; two have a reason of their own.
+            guard failures < 2 else { throw notStarted }
         }
         throw StepFailure("the background owner does not answer", hint: "see \(logPath)")
     }
@@ -45,8 +53,8 @@ package struct BackgroundOwner: Sendable {
     package var logPath: String { "\(settings.stateFolder)/daemon.log" }
 
     /// Starts the owner in a session of its own, and returns when it listens. When another one is there already, or
-    /// comes at this moment, that is as good.
-    private func start() throws(StepFailure) {
+    /// comes at this moment, that is as good. False when it ended without a word and no other is there.
+    private func start() throws(StepFailure) -> Bool {
         let program = try Self.program(path: settings.environment["PATH"])
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw StepFailure("cannot start \(program): \(FileContent.reason)") }
@@ -57,11 +65,27 @@ package struct BackgroundOwner: Sendable {
         guard code == 0 else { throw StepFailure("cannot start \(program): \(String(cString: strerror(code)))") }
         var wait = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
         var byte: UInt8 = 0
-        guard poll(&wait, 1, 20_000) == 1, read(ends[0], &byte, 1) == 1 else {
-            // It ended without a word: perhaps since another was first.
-            if (try ask(.status)) != nil { return }
-            throw StepFailure("the background owner did not start", hint: lastLogLine ?? "see \(logPath)")
+        guard poll(&wait, 1, 20_000) == 1 else { throw notStarted }
+        if read(ends[0], &byte, 1) == 1 { return true }
+        // It ended without a word: perhaps since another was first.
+        return try awaitOther()
+    }
+
+    private var notStarted: StepFailure {
+        StepFailure("the background owner did not start", hint: lastLogLine ?? "see \(logPath)")
+    }
+
+    /// Waits until the process that was first listens, or has ended again, for 20 s at most; false when there is none.
+    private func awaitOther() throws(StepFailure) -> Bool {
+        let end = ContinuousClock.now + .seconds(20)
+        var wasTaken = false
+        while (try ask(.status)) == nil {
+            guard SQLiteJournal.isTaken(Self.name, in: settings.stateFolder) else { return wasTaken }
+            guard ContinuousClock.now < end else { return false }
+            wasTaken = true
+            poll(nil, 0, 20)
         }
+        return true
     }
 
     private var lastLogLine: String? {

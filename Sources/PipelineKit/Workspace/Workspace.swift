@@ -97,7 +97,7 @@ package final class Workspace: Sendable {
         if let address = settings.journalAddress {
             return try PostgresJournal(shared: address, settings, observe: observe)
         }
-        return try SQLiteJournal(folder: settings.stateFolder, owner: OwnerID("daemon"))
+        return try SQLiteJournal(folder: settings.stateFolder, owner: BackgroundOwner.name)
     }
 
     /// The journal of the settings; nil when nothing was ever kept in the state folder.

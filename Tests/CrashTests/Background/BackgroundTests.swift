@@ -39,6 +39,37 @@ struct BackgroundTests {
         }
     }
 
+    /// It was once asked a single time, at which it did not listen yet: six commands at once warned that no owner started.
+    @Test("an owner that was first and does not listen yet is waited for")
+    func waitsForOther() async throws {
+        try await withBackground { workplace, _, _ in
+            let file = try workplace.write(
+                "write.json",
+                """
+                { "pipeline": 1, "name": "w", "stages": [ { "id": "w", "kind": "write", "to": "x.txt", "text": "hello" } ] }
+                """)
+            for folder in [workplace.state, workplace.state + "/owners"] {
+                try FileManager.default.createDirectory(
+                    atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            }
+            let watch = try FolderWatch(workplace.state)
+            let other = open(workplace.state + "/owners/daemon.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            var lock = flock()
+            lock.l_type = Int16(F_WRLCK)
+            // F_OFD_SETLK of fcntl(2).
+            #expect(withUnsafeMutablePointer(to: &lock) { fcntl(other, 37, $0) } == 0)
+            let command = try workplace.start("run", file, "--detach", "--key", "w", "--output", workplace.output)
+            let log = workplace.state + "/daemon.log"
+            let lost = "another process owns jobs under the name daemon"
+            #expect(
+                await watch.until { String(decoding: workplace.bytes(log) ?? [], as: UTF8.self).contains(lost) })
+            close(other)
+            let end = await command.end
+            #expect(end.cause == .exited(0) && end.errors.isEmpty, "\(end)")
+            _ = try await workplace.waitFor(["succeeded"], of: "w")
+        }
+    }
+
     @Test("commands that come at once start one owner, and each job ends")
     func startsOne() async throws {
         try await withBackground { workplace, _, background in
