@@ -11,6 +11,7 @@ import Synchronization
 /// process and its group. From the return of the initialiser on no signal is missed.
 package final class StopSignals: Sendable {
     private let received = Atomic<Int>(0)
+    private let numbers: [Int32]
     /// The time when the first came, in nanoseconds of the machine's uptime.
     private let first = Atomic<UInt64>(0)
     /// Kept so that the sources live; only made and dropped, never changed.
@@ -21,7 +22,7 @@ package final class StopSignals: Sendable {
 
     /// - Parameter stop: called once, on a thread of the system's.
     package init(stop: @escaping @Sendable () -> Void) {
-        let numbers = [SIGINT, SIGTERM] + (Self.isIgnored(SIGHUP) ? [] : [SIGHUP])
+        numbers = [SIGINT, SIGTERM] + (Self.isIgnored(SIGHUP) ? [] : [SIGHUP])
         sources = numbers.map { DispatchSource.makeSignalSource(signal: $0, queue: .global()) }
         let registered = DispatchSemaphore(value: 0)
         for (number, source) in zip(numbers, sources) {
@@ -41,6 +42,12 @@ package final class StopSignals: Sendable {
         }
         // An ignored signal that nobody watches yet is lost for good.
         for _ in numbers { registered.wait() }
+    }
+
+    /// From now on they end the process again.
+    package func end() {
+        for source in sources { source.cancel() }
+        for number in numbers { signal(number, SIG_DFL) }
     }
 
     private static func isIgnored(_ number: Int32) -> Bool {

@@ -180,6 +180,30 @@ struct OwnershipTests {
         }
     }
 
+    /// It was once ended by the signal itself, with 130 or 143 and no word.
+    @Test("a signal to a run that has joined the job of another says that it goes on, and ends with 75")
+    func signalToJoined() async throws {
+        try await withWorkplace { workplace in
+            let file = try workplace.write(
+                "wait.json",
+                #"{ "pipeline": 1, "name": "w", "stages": [ { "id": "long", "kind": "wait", "for": "60s" } ] }"#)
+            let owner = try workplace.start("run", file, "--key", "a")
+            #expect(await owner.hasWritten("long: goes on in"))
+            let job = try #require(try await workplace.show()["job"]?.string)
+            for number in [SIGINT, SIGTERM, SIGHUP] {
+                let joined = try workplace.start("run", file, "--key", "a")
+                #expect(await joined.hasWritten("long: goes on in"))
+                joined.signal(number)
+                let end = await joined.end
+                #expect(end.cause == .exited(75) && end.output.isEmpty, "\(end)")
+                #expect(end.errors.contains("\(job) goes on in another process; 'pipeline watch \(job)' shows it"))
+            }
+            #expect(try await workplace.show()["state"] == "waiting")
+            owner.signal(SIGINT)
+            #expect(await owner.end.cause == .exited(75))
+        }
+    }
+
     @Test("two signals quit at once with 130, and nothing is lost")
     func twoSignals() async throws {
         try await withWaitingJob(seconds: 0.5) { workplace, service, owner in

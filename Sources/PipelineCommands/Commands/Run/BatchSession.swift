@@ -208,10 +208,14 @@ struct BatchSession {
     func watch(_ found: OwnedJob) async throws -> ExitStatus { try await follow(found) }
 
     /// Waits until the process that owns the batch lets it go. Nil once the batch has ended: then this command's own rows
-    /// are read. Else the status of how it was let go.
+    /// are read. Else the status of how it was let go, or of a signal that came first.
     func join(_ found: OwnedJob) async throws -> ExitStatus? {
-        console.note("batch \(found.snapshot.record.key) is running in another process; this one waits for it")
-        let latest = try await awaitRelease(of: found)
+        let key = found.snapshot.record.key
+        let latest = try await SignalledWait(console: console).run(for: key) { stop in
+            console.note("batch \(key) is running in another process; this one waits for it")
+            return try await awaitRelease(of: found) { stop.isAsked }
+        }
+        guard let latest else { return .suspended }
         switch latest.snapshot.phase(isOwned: false) {
         case .succeeded, .failed: return nil
         default: return try await report(latest)
@@ -222,14 +226,16 @@ struct BatchSession {
         try await report(try await awaitRelease(of: found))
     }
 
-    /// Shows how far the batch is until nobody owns it.
-    private func awaitRelease(of found: OwnedJob) async throws -> OwnedJob {
+    /// Shows how far the batch is until nobody owns it, or a stop is asked for.
+    private func awaitRelease(
+        of found: OwnedJob, orUntil isStopped: () -> Bool = { false }
+    ) async throws -> OwnedJob {
         let id = found.snapshot.record.id
         var (said, turn) = ("", 0)
         // What was just handed over is not suspended, only not yet taken up.
         try await JobFollower(workspace, journal).awaitTaking(of: found)
         var latest = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first ?? found
-        while latest.owner != nil {
+        while latest.owner != nil, !isStopped() {
             try await JobFollower.pause(.milliseconds(500))
             guard let job = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first else { break }
             latest = job

@@ -33,14 +33,16 @@ struct JobFollower {
     }
 
     /// Shows the events of a job, from the first, and with its plan how long what is at work still takes, until nobody
-    /// owns it any more, nor will by itself; gives it as it is then.
-    func follow(_ job: OwnedJob, plan: Plan? = nil, show: (JobEvent) -> Void) async throws -> OwnedJob {
+    /// owns it any more, nor will by itself, or `stops` ends; gives it as it is then.
+    func follow(
+        _ job: OwnedJob, plan: Plan? = nil, until stops: AsyncStream<Void>? = nil, show: (JobEvent) -> Void
+    ) async throws -> OwnedJob {
         let id = job.snapshot.record.id
         var last = 0
         var expected: [JobEvent] = []
         if let plan { expected = try await expectations(of: job.snapshot, plan) }
         try await awaitTaking(of: job)
-        try await repeatedly(show) { _ in
+        try await repeatedly(show, until: stops) { _ in
             // Looked at before the events, so that the last of them are shown too.
             let latest = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first
             let owner = latest?.owner
@@ -82,9 +84,9 @@ struct JobFollower {
     }
 
     /// Calls `look` now, whenever the journal has something new of the jobs that it is given, and once a second with
-    /// nil, until it is false; shows progress as it comes.
+    /// nil, until it is false or `stops` ends; shows progress as it comes.
     private func repeatedly(
-        _ show: (JobEvent) -> Void, _ look: (Set<JobID>?) async throws -> Bool
+        _ show: (JobEvent) -> Void, until stops: AsyncStream<Void>? = nil, _ look: (Set<JobID>?) async throws -> Bool
     ) async throws {
         let (stream, turns) = AsyncStream<Turn>.makeStream()
         let changed = ChangedJobs()
@@ -102,6 +104,12 @@ struct JobFollower {
                 while true {
                     try await Self.pause(Self.interval)
                     turns.yield(.look(isWhole: true))
+                }
+            }
+            if let stops {
+                group.addTask {
+                    for await _ in stops {}
+                    turns.finish()
                 }
             }
             defer { group.cancelAll() }

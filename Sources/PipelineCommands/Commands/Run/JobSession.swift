@@ -74,10 +74,19 @@ final class JobSession {
     }
 
     /// Stays with a job that another process drives, and shows its events, until that process lets it go.
-    func follow(_ job: OwnedJob, plan: Plan) async throws -> OwnedJob {
+    func follow(_ job: OwnedJob, plan: Plan, until stops: AsyncStream<Void>? = nil) async throws -> OwnedJob {
         let view = view(of: plan.definition.stages.map(\.id))
         defer { view.finish() }
-        return try await follower.follow(job, plan: plan) { view.show($0) }
+        return try await follower.follow(job, plan: plan, until: stops) { view.show($0) }
+    }
+
+    /// Follows a job that this command would drive if no other process did; nil when a signal ended that.
+    func join(_ job: OwnedJob, plan: Plan) async throws -> OwnedJob? {
+        let latest = try await SignalledWait(console: console).run(for: job.snapshot.record.id.text) { stop in
+            try await follow(job, plan: plan, until: stop.stream)
+        }
+        wasStopped = latest == nil
+        return latest
     }
 
     /// Shows the events of all jobs that are driven somewhere, those that begin meanwhile too, until none is.

@@ -180,7 +180,9 @@ struct RunCommand: WorkspaceCommand {
             return try await session.resume(
                 job, plan: draft.plan, secretInputs: draft.secretInputs, again: .failed)
         }
-        let latest = job.owner == nil ? job : try await session.follow(job, plan: draft.plan)
+        guard let latest = job.owner == nil ? job : try await session.join(job, plan: draft.plan) else {
+            return .suspended
+        }
         if latest.snapshot.ended != nil { return session.summarize(latest.snapshot, isOwned: false) }
         if latest.snapshot.phase(isOwned: false) == .unknown { return try await session.refuseUnknown(latest.snapshot) }
         // Somebody paused it while this process looked on: it is not for this one to go on with it.
