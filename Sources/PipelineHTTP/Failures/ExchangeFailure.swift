@@ -45,6 +45,8 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case tooManyRedirects
         /// The request could not be put together; nothing was sent.
         case invalidRequest(String)
+        /// The request could not be put together now, and may be later: what a decorator asks is away. Nothing was sent.
+        case notReady(String)
         /// The token endpoint gave no access token, and would not the next time; nothing was sent to the service.
         case tokenRefused(status: Int)
         case other(code: Int, text: String)
@@ -88,7 +90,7 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
     /// A request that can't be sent at all, or not now.
     public init(_ failure: RequestFailure) {
         self.init(
-            failure.isRetryable ? .other(code: 0, text: failure.message) : .invalidRequest(failure.message),
+            failure.isRetryable ? .notReady(failure.message) : .invalidRequest(failure.message),
             message: failure.message)
     }
 
@@ -105,7 +107,7 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         switch reason {
         case .nameNotResolved, .connectionRefused, .unreachable, .timedOut, .connectionReset, .closedEarly: true
         case .tls(let failure): failure == .other
-        case .outOfResources, .held: true
+        case .outOfResources, .held, .notReady: true
         case .localRead(let code, _), .localWrite(let code, _): DescriptorBudget.isPassing(code)
         case .cancelled, .protocolError, .undecodable, .sourceChanged, .bodyTooLarge, .tooManyRedirects,
             .invalidRequest, .tokenRefused, .addressRefused, .other:

@@ -166,10 +166,21 @@ struct ProgramDecoratorTests {
         #expect(sent == nil)
     }
 
-    @Test("It may say that another try could help")
-    func retryable() async throws {
-        let (_, result) = try await send(#"send(type="failed", message="the key server is away", retryable=True)"#)
-        #expect(result.failed?.kind == .answered)
+    /// It was once said that the service gave no answer, and that it was waited for.
+    @Test(
+        "It may say that another try could help, or be ended by a signal: nothing is blamed on the service",
+        arguments: [
+            (
+                #"send(type="failed", message="the key server is away", retryable=True)"#,
+                "the decorator 'demo': the key server is away"
+            ), ("os.kill(os.getpid(), signal.SIGSEGV)", "the decorator 'demo' was ended by signal 11 in the middle"),
+        ])
+    func retryable(body: String, title: String) async throws {
+        let (sent, result) = try await send(body)
+        let failed = try #require(result.failed)
+        #expect(failed.kind == .answered && sent == nil)
+        #expect(failed.failure.title.hasPrefix(title), "\(failed.failure.title)")
+        #expect(failed.failure.service == nil && failed.failure.request == nil)
     }
 
     @Test("Its schema is checked with the document, and again when values are known")

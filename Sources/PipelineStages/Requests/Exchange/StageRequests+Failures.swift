@@ -24,9 +24,12 @@ extension StageRequests {
         let name = name(of: rendered.description.url)
         let detail = Self.clause(failure)
         let title = failure.isLocal ? detail : "\(name) gave no answer: \(detail)"
+        // Of what was never a request neither the service nor a line of it is to be looked at.
+        let isRequest = if case .notReady = failure.reason { false } else { true }
         let step = StepFailure(
             ShownText.excerpt(title, limit: 600, in: context), hint: hint(for: failure, name),
-            service: service?.name, request: context.redact(rendered.line), place: context.facts.place)
+            service: isRequest ? service?.name : nil, request: isRequest ? context.redact(rendered.line) : nil,
+            place: context.facts.place)
         return AttemptFailure(step, kind: failure.kind)
     }
 
@@ -98,20 +101,21 @@ extension ExchangeFailure {
     /// True if it happened on this machine, before or beside the network.
     fileprivate var isLocal: Bool {
         switch reason {
-        case .localRead, .localWrite, .sourceChanged, .outOfResources, .addressRefused, .invalidRequest, .tokenRefused,
-            .tls(.localFile):
+        case .localRead, .localWrite, .sourceChanged, .outOfResources, .addressRefused, .invalidRequest, .notReady,
+            .tokenRefused, .tls(.localFile):
             true
-        default: false
+        case .cancelled, .nameNotResolved, .connectionRefused, .unreachable, .tls, .timedOut, .connectionReset,
+            .closedEarly, .protocolError, .undecodable, .held, .bodyTooLarge, .tooManyRedirects, .other:
+            false
         }
     }
 
     /// The meaning for another attempt.
     var kind: AttemptFailure.Kind {
-        if isRetryable { return .silent }
         switch reason {
-        // Something answered; it may be a stranger on the way.
-        case .protocolError, .undecodable, .other: return .answered
-        default: return .definite
+        // Something answered: a stranger on the way, or a program of this machine.
+        case .protocolError, .undecodable, .other, .notReady: .answered
+        default: isRetryable ? .silent : .definite
         }
     }
 }
