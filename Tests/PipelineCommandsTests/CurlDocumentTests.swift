@@ -105,7 +105,7 @@ import Testing
             #"""
             curl 'https://app.example.com/api/items?q=a%20b&q=c' \
               -H 'accept: */*' -H 'accept-language: en-US,en;q=0.9' -H 'cookie: session=abc' \
-              -H 'sec-ch-ua: "Chromium";v="130"' -H 'user-agent: Mozilla/5.0' \
+              -H 'content-type: application/json' -H 'sec-ch-ua: "Chromium";v="130"' -H 'user-agent: Mozilla/5.0' \
               --data-raw $'{"text":"it\'s \u00fc"}' --compressed
             """#)
         let request = json["stages"]?[0]?["request"]
@@ -131,6 +131,129 @@ import Testing
         #expect(text.json["stages"]?[0]?["request"]?["text"] == "a,b", "\(text.text)")
         let delete = try document("curl -XDELETE https://h.example/x/1")
         #expect(delete.json["stages"]?[0]?["request"]?["DELETE"] == "/x/1", "\(delete.text)")
+    }
+
+    /// A type that looked like one of JSON or of a form was once left out before it was known what the document sends.
+    @Test(
+        "the type is the one that curl sends, said where the body's kind would give another",
+        arguments: [
+            (
+                "-H 'content-type: application/x-ndjson' --data-binary $'{\"a\":1}\\n{}\\n'", "text",
+                "application/x-ndjson"
+            ),
+            ("-H 'content-type: application/json' -d @base.json", "file", "application/json"),
+            ("--json @base.json", "file", "application/json"),
+            ("--data-binary @base.bin", "file", "application/x-www-form-urlencoded"),
+            ("-H 'content-type: application/vnd.api+json' -d '{\"a\":1}'", "json", "application/vnd.api+json"),
+            (
+                "-H 'content-type: application/json; charset=utf-8' -d '[1]'", "json",
+                "application/json; charset=utf-8"
+            ),
+            ("-d '{\"a\":1}'", "json", "application/x-www-form-urlencoded"),
+            ("-H 'content-type: text/plain' -d '{\"a\":1}'", "text", "text/plain"),
+            ("-d 'a=1&flag'", "text", "application/x-www-form-urlencoded"),
+            (
+                "-H 'content-type: multipart/form-data; boundary=----B' --data-raw $'------B\\r\\n'", "text",
+                "multipart/form-data; boundary=----B"
+            ),
+            ("--json '{\"a\":1}'", "json", nil), ("-d a=1", "form", nil), ("-F a=1", "with", nil),
+        ])
+    func types(options: String, member: String, type: String?) throws {
+        let (json, text) = try document("curl https://h.example/x \(options)")
+        let request = json["stages"]?[0]?["request"]
+        #expect(request?[member] != nil, "\(text)")
+        #expect(request?["headers"]?["Content-Type"]?.string == type, "\(text)")
+    }
+
+    @Test("no part of a command is lost without a word")
+    func parts() throws {
+        let user = try document("curl https://me:s3cr%40t@api.example.com/x")
+        #expect(
+            user.json["services"]?["example"]?["with"]?[0]?["basic"] == [
+                "user": "me", "password": "${{ secrets.EXAMPLE_PASSWORD }}",
+            ], "\(user.text)")
+        let data = try document("curl https://h.example/x -d @note.txt -d b=2 --data-urlencode 'c=d e' -d flag")
+        #expect(data.json["stages"]?[0]?["request"]?["text"] == "b=2&c=d%20e&flag", "\(data.text)")
+        #expect(data.text.contains("// left out: the file note.txt, which stands next to other data"), "\(data.text)")
+        let form = try document(
+            #"""
+            curl https://h.example/up -F 'meta={"a":1};type=application/json' -F 'x=<note.txt' -F 'q="a;b\"c"' \
+              -F 'me=@"a b.mov";filename=b.mov;type=video/mp4'
+            """#)
+        let multipart = form.json["stages"]?[0]?["request"]?["with"]?[0]?["multipart"]
+        #expect(
+            multipart?["fields"] == ["meta": #"{"a":1}"#, "x": "${{ text(inputs.x) }}", "q": #"a;b"c"#],
+            "\(form.text)")
+        #expect(
+            multipart?["files"]?[0] == [
+                "name": "me", "file": "${{ inputs.me }}", "filename": "b.mov", "contentType": "video/mp4",
+            ], "\(form.text)")
+        #expect(form.json["inputs"]?["me"]?["description"] == "in curl: a b.mov", "\(form.text)")
+        #expect(form.text.contains("// left out: ;type=application/json of the part 'meta'"), "\(form.text)")
+        let proxy = try document("curl https://h.example/x --proxy-user u:hidden -x http://u:hidden@p.example")
+        #expect(!proxy.text.contains("hidden") && proxy.text.contains("--proxy-user was left out"), "\(proxy.text)")
+    }
+
+    /// Of all credentials of an origin only the first was once kept.
+    @Test("credentials that not all requests have stand at those that do")
+    func ownCredentials() throws {
+        let (json, text) = try document(
+            "curl https://api.example.com/jobs -H 'Authorization: Bearer x' -d '{\"a\":1}'",
+            "curl https://api.example.com/jobs/abc123 -H 'Authorization: Bearer x' -H 'X-Api-Key: k'",
+            "curl https://api.example.com/jobs/abc123/result -o out.bin -H 'Authorization: Bearer x' -H 'X-Download-Token: z'"
+        )
+        #expect(
+            json["services"]?["example"]?["with"] == [["bearer": "${{ secrets.EXAMPLE_TOKEN }}"]], "\(text)")
+        let job = json["stages"]?[0]
+        #expect(job?["submit"]?["with"] == nil, "\(text)")
+        #expect(
+            job?["poll"]?["with"] == [["headers": ["X-Api-Key": "${{ secrets.EXAMPLE_X_API_KEY }}"]]], "\(text)")
+        let download = json["stages"]?[1]?["request"]?["with"]
+        #expect(
+            download == [["headers": ["X-Download-Token": "${{ secrets.EXAMPLE_X_DOWNLOAD_TOKEN }}"]]], "\(text)")
+        let single = try document(
+            "curl https://api.example.com/jobs -F a=@a.png -F b=1", "curl https://api.example.com/jobs/j1 -u me:pw")
+        #expect(single.json["services"]?["example"]?["with"] == nil, "\(single.text)")
+        #expect(single.json["stages"]?[0]?["poll"]?["with"]?[0]?["basic"]?["user"] == "me", "\(single.text)")
+    }
+
+    @Test("secrets are found at any depth, in texts too, by the words of their names")
+    func nestedSecrets() throws {
+        let (json, text) = try document(
+            """
+            curl https://api.example.com/x -H 'content-type: application/json' -d '{"token":"hidden1",
+            "auth":{"token":"hidden2","accessKey":"hidden3"},"author":"Jane","max_tokens":5,
+            "hooks":[{"secret":"hidden4"},{"secret":"hidden5"}]}'
+            """)
+        #expect(
+            json["stages"]?[0]?["request"]?["json"] == [
+                "token": "${{ secrets.EXAMPLE_TOKEN }}",
+                "auth": [
+                    "token": "${{ secrets.EXAMPLE_AUTH_TOKEN }}", "accessKey": "${{ secrets.EXAMPLE_AUTH_ACCESSKEY }}",
+                ], "author": "Jane", "max_tokens": 5,
+                "hooks": [
+                    ["secret": "${{ secrets.EXAMPLE_HOOKS_SECRET }}"],
+                    ["secret": "${{ secrets.EXAMPLE_HOOKS_2_SECRET }}"],
+                ],
+            ], "\(text)")
+        let pairs = try document("curl 'https://api.example.com/x?author=Jane' -d 'api%20key=hidden&flag'")
+        #expect(
+            pairs.json["stages"]?[0]?["request"]?["text"] == "api%20key=${{ secrets.EXAMPLE_API_KEY }}&flag",
+            "\(pairs.text)")
+        #expect(pairs.json["stages"]?[0]?["request"]?["query"] == ["author": "Jane"], "\(pairs.text)")
+        let lines = try document(
+            "curl https://h.example/x -H 'content-type: application/x-ndjson' -d $'{\"a?\":1}\\n{\"pwd\":\"hidden\"}'")
+        #expect(lines.text.contains("a?") && !lines.text.contains("a??"), "\(lines.text)")
+        #expect(!lines.text.contains("hidden"), "\(lines.text)")
+        let link = try document(
+            "curl https://api.example.com/jobs -d a=1", "curl -o x https://u:hidden@cdn.example.com/x?sig=hidden")
+        #expect(!link.text.contains("hidden"), "\(link.text)")
+    }
+
+    @Test("a question mark at the end of a JSON name is sent as it is")
+    func questionMarks() throws {
+        let (json, text) = try document(#"curl https://h.example/x --json '{"a?":null,"b":[{"c??":2}]}'"#)
+        #expect(json["stages"]?[0]?["request"]?["json"] == ["a??": nil, "b": [["c???": 2]]], "\(text)")
     }
 
     @Test("unknown options are named in a comment and left out")

@@ -7,8 +7,8 @@ struct CurlDocument {
     private let commands: [CurlInvocation]
     private let name: String
     private var services = CurlServices()
-    private var inputs = CurlInputs()
-    private var remarks: [String] = []
+    var inputs = CurlInputs()
+    var remarks: [String] = []
     private let trial: CurlTrial?
 
     /// - Parameters:
@@ -185,10 +185,13 @@ struct CurlDocument {
             for data in command.data { query += Self.fields(data) ?? [] }
         }
         if !query.isEmpty { members.append("\"query\": \(Self.object(query, secretsFor: target.label))") }
-        if hasBody, !command.isDataInQuery, let body = body(of: command, target) { members.append(body) }
-        if !target.headers.isEmpty {
-            members.append("\"headers\": \(Self.object(target.headers, secretsFor: target.label))")
-        }
+        let body = hasBody && !command.isDataInQuery ? body(of: command, target) : CurlBody()
+        if let member = body.member { members.append(member) }
+        var headers = target.headers
+        if let type = command.contentType, type != body.type { headers.append(("Content-Type", type)) }
+        if !headers.isEmpty { members.append("\"headers\": \(Self.object(headers, secretsFor: target.label))") }
+        let with = services.own(target.credentials, of: target.service) + [body.decorator].compactMap(\.self)
+        if !with.isEmpty { members.append("\"with\": [ \(with.joined(separator: ", ")) ]") }
         if let key = target.orderKey {
             if isOrder, ["POST", "PATCH"].contains(method) {
                 members.append("\"once\": { \"key\": \(Self.quoted(key)) }")
@@ -199,69 +202,12 @@ struct CurlDocument {
         return members.joined(separator: ", ")
     }
 
-    private mutating func body(of command: CurlInvocation, _ target: CurlTarget) -> String? {
-        if !command.parts.isEmpty { return multipart(command.parts, target) }
-        if command.data.count == 1, case .file(let path) = command.data[0] {
-            return "\"file\": \"\(inputs.file(path))\""
-        }
-        if command.data.isEmpty { return nil }
-        let texts = command.data.map { data -> String? in if case .text(let text) = data { text } else { nil } }
-        let text = texts.compactMap(\.self).joined(separator: "&")
-        if texts.allSatisfy({ $0 != nil }), let json = try? JSON.parse(text), json.object != nil || json.array != nil {
-            return "\"json\": \(Self.withoutSecrets(json, target.label).text)"
-        }
-        var fields: [(name: String, value: String)]? = []
-        for data in command.data { fields = fields.flatMap { all in Self.fields(data).map { all + $0 } } }
-        let isForm =
-            !command.isJSON && (target.contentType ?? "application/x-www-form-urlencoded").contains("urlencoded")
-        if isForm, let fields { return "\"form\": \(Self.object(fields, secretsFor: target.label))" }
-        return "\"text\": \(Self.quoted(text))"
-    }
-
-    private mutating func multipart(_ parts: [CurlInvocation.Part], _ target: CurlTarget) -> String {
-        var fields: [(name: String, value: String)] = []
-        var files: [String] = []
-        for part in parts {
-            switch part {
-            case .field(let name, let value): fields.append((name, value))
-            case .file(let name, let path, let type, let fileName):
-                var members = ["\"name\": \(Self.quoted(name))", "\"file\": \"\(inputs.file(path, field: name))\""]
-                if let fileName { members.append("\"filename\": \(Self.quoted(fileName))") }
-                if let type { members.append("\"contentType\": \(Self.quoted(type))") }
-                files.append("{ \(members.joined(separator: ", ")) }")
-            }
-        }
-        var members: [String] = []
-        if !fields.isEmpty { members.append("\"fields\": \(Self.object(fields, secretsFor: target.label))") }
-        if !files.isEmpty { members.append("\"files\": [\(files.joined(separator: ", "))]") }
-        return "\"with\": [ { \"multipart\": { \(members.joined(separator: ", ")) } } ]"
-    }
-
-    /// The pairs of form data; nil for what is none.
-    private static func fields(_ data: CurlInvocation.Data) -> [(name: String, value: String)]? {
-        switch data {
-        case .field(let name, let value): return [(name, value)]
-        case .file: return nil
-        case .text(let text):
-            var fields: [(name: String, value: String)] = []
-            for pair in text.split(separator: "&") {
-                guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else { return nil }
-                fields.append(
-                    (
-                        PercentEncoding.formDecoded(pair[..<equals]),
-                        PercentEncoding.formDecoded(pair[pair.index(after: equals)...])
-                    ))
-            }
-            return fields
-        }
-    }
-
     // MARK: Text
 
     static func quoted(_ text: String) -> String { JSON.string(text).text }
 
     /// Names and values as an object; of a name that stands twice the values as an array.
-    private static func object(_ fields: [(name: String, value: String)], secretsFor label: String) -> String {
+    static func object(_ fields: [(name: String, value: String)], secretsFor label: String) -> String {
         var names: [String] = []
         var values: [String: [String]] = [:]
         for (name, value) in fields {
@@ -283,19 +229,6 @@ struct CurlDocument {
             return "${{ secrets.\(found.output.2) }}"
         }
         return "${{ secrets.\(SecretNames.variable(name)) }}"
-    }
-
-    private static func withoutSecrets(_ json: JSON, _ label: String) -> JSON {
-        guard let object = json.object else { return json }
-        return .object(
-            JSONObject(
-                object.map { member in
-                    guard let text = member.value.string, SecretNames.isSecret(member.name), !text.isEmpty else {
-                        return (member.name, member.value)
-                    }
-                    let name = SecretNames.variable(member.name, of: label)
-                    return (member.name, JSON.string(secret(text, named: name)))
-                }))
     }
 
     /// The text as it may stand in a comment: in one line, not long.
@@ -320,8 +253,13 @@ struct CurlInputs {
     private static let vague: Set<String> = ["file", "files", "data", "upload", "body", "attachment"]
 
     /// A reference to the input that stands for the file; it is called as the field that sends it, or else as the file.
-    mutating func file(_ path: String, field: String? = nil) -> String {
-        if let name = known[path] { return "${{ inputs.\(name) }}" }
+    mutating func file(_ path: String, field: String? = nil) -> String { "${{ inputs.\(name(path, field)) }}" }
+
+    /// A reference to what the file has.
+    mutating func text(_ path: String, field: String? = nil) -> String { "${{ text(inputs.\(name(path, field))) }}" }
+
+    private mutating func name(_ path: String, _ field: String?) -> String {
+        if let name = known[path] { return name }
         let last = path.split(separator: "/").last.map(String.init) ?? ""
         let named = field.flatMap { Self.vague.contains($0.lowercased()) ? nil : $0 }
         let stem = named ?? last.split(separator: ".").first.map(String.init) ?? ""
@@ -335,6 +273,6 @@ struct CurlInputs {
         }
         known[path] = name
         list.append((name, "{ \"type\": \"file\", \"description\": \(CurlDocument.quoted("in curl: \(path)")) }"))
-        return "${{ inputs.\(name) }}"
+        return name
     }
 }

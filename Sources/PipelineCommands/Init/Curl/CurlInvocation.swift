@@ -10,6 +10,8 @@ struct CurlInvocation {
 
     enum Part {
         case field(name: String, value: String)
+        /// A field whose value is what the file has.
+        case text(name: String, path: String)
         case file(name: String, path: String, type: String?, fileName: String?)
     }
 
@@ -38,6 +40,17 @@ struct CurlInvocation {
     }
 
     var isDataInQuery: Bool { putsDataInQuery }
+
+    /// The type of its body as curl sends it; nil for none, and for a form of parts, whose type has a boundary.
+    var contentType: String? {
+        guard parts.isEmpty else { return nil }
+        if let said = headers.last(where: { $0.name.lowercased() == "content-type" }) { return said.value }
+        if isJSON { return "application/json" }
+        return data.isEmpty || putsDataInQuery ? nil : Self.formType
+    }
+
+    /// The type that curl gives to data of which nothing else is said.
+    static let formType = "application/x-www-form-urlencoded"
 
     /// - Parameter text: the command, as a page or a browser gives it.
     init(_ text: String) throws(CurlMistake) {
@@ -152,7 +165,8 @@ struct CurlInvocation {
             set(name, value)
         } else if Self.valuedElsewhere.contains(name) {
             let value = value(&words) ?? ""
-            remarks.append("\(shown) \(value.prefix(60)) was left out: \(Self.place(of: name))")
+            let isOpen = !["pass", "proxy-user"].contains(name) && !value.contains("@")
+            remarks.append("\(shown) \(isOpen ? "\(value.prefix(60)) " : "")was left out: \(Self.place(of: name))")
         } else if name == "get" {
             putsDataInQuery = true
         } else if name == "head" {
@@ -234,18 +248,44 @@ struct CurlInvocation {
         data.append(text.contains("=") ? .field(name: name, value: value) : .field(name: "", value: text))
     }
 
+    /// `NAME=VALUE`, `NAME=@FILE`, `NAME=<FILE`, each with `;type=`, `;filename=` and others behind it.
     private mutating func form(_ text: String) {
         let (name, value) = Self.split(text, at: "=")
-        guard value.hasPrefix("@") || value.hasPrefix("<") else {
-            parts.append(.field(name: name, value: value))
-            return
+        let isFile = value.hasPrefix("@") || value.hasPrefix("<")
+        let found = Self.unquoted(isFile ? value.dropFirst() : value[...])
+        var rest = found.rest
+        var options: [String: String] = [:]
+        while let end = rest.firstIndex(of: ";") {
+            let (key, equals) = Self.split(String(rest[rest.index(after: end)...].prefix { $0 != ";" }), at: "=")
+            options[key.filter { $0 != " " }] = Self.unquoted(equals[...]).text
+            rest = rest[rest.index(after: end)...].drop { $0 != ";" }
         }
-        let pieces = value.dropFirst().split(separator: ";", omittingEmptySubsequences: false).map(String.init)
-        func option(_ key: String) -> String? {
-            pieces.dropFirst().first { $0.hasPrefix("\(key)=") }.map { String($0.dropFirst(key.count + 1)) }
+        if value.hasPrefix("@") {
+            let (type, fileName) = (options.removeValue(forKey: "type"), options.removeValue(forKey: "filename"))
+            parts.append(.file(name: name, path: found.text, type: type, fileName: fileName))
+        } else if isFile {
+            parts.append(.text(name: name, path: found.text))
+        } else {
+            parts.append(.field(name: name, value: found.text))
         }
-        let path = (pieces.first ?? "").filter { $0 != "\"" }
-        parts.append(.file(name: name, path: path, type: option("type"), fileName: option("filename")))
+        for (key, option) in options.sorted(by: { $0.key < $1.key }) {
+            remarks.append(
+                "left out: ;\(key)=\(option.prefix(60)) of the part '\(name)', which a document has no word for")
+        }
+    }
+
+    /// The text up to a semicolon, or in double quotes, and what follows it.
+    private static func unquoted(_ text: Substring) -> (text: String, rest: Substring) {
+        guard text.first == "\"" else {
+            let end = text.firstIndex(of: ";") ?? text.endIndex
+            return (String(text[..<end]), text[end...])
+        }
+        var (result, rest) = ("", text.dropFirst())
+        while let letter = rest.popFirst(), letter != "\"" {
+            let isEscaped = letter == "\\" && (rest.first == "\"" || rest.first == "\\")
+            result.append(isEscaped ? rest.removeFirst() : letter)
+        }
+        return (result, rest)
     }
 
     private static func split(_ text: String, at mark: Character) -> (String, String) {

@@ -9,7 +9,8 @@ struct CurlTarget {
     let path: String
     let query: [(name: String, value: String)]
     let headers: [(name: String, value: String)]
-    let contentType: String?
+    /// The decorators that its credentials become.
+    let credentials: [String]
     /// The header by which the service knows an order that comes again.
     let orderKey: String?
     /// The remarks on what was left out, a sentence each.
@@ -38,8 +39,7 @@ struct CurlTarget {
     }
 
     init(_ command: CurlInvocation, _ services: inout CurlServices) throws(CurlMistake) {
-        let (origin, rest) = try Self.split(command.url)
-        shown = command.url
+        let (origin, rest, user) = try Self.split(command.url)
         let beforeFragment = rest.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
         let parts = beforeFragment.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let bare = String(parts.first ?? "")
@@ -48,6 +48,8 @@ struct CurlTarget {
             let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return (PercentEncoding.formDecoded(sides[0]), sides.count > 1 ? PercentEncoding.formDecoded(sides[1]) : "")
         }
+        // What a query has may be a secret.
+        shown = origin + bare + (query.isEmpty ? "" : "?…")
         label = CurlServices.label(of: origin)
         var headers: [(name: String, value: String)] = []
         var credentials: [String] = []
@@ -75,25 +77,21 @@ struct CurlTarget {
                 headers.append((name, value))
             }
         }
-        if let user = command.user { credentials.append(Self.basic(user, label)) }
+        let isAuthorized = command.headers.contains { $0.name.lowercased() == "authorization" }
+        if let user = command.user ?? (isAuthorized ? nil : user) { credentials.append(Self.basic(user, label)) }
         if let token = command.bearer { credentials.append(Self.authorization("Bearer \(token)", label)) }
-        let type = command.headers.last { $0.name.lowercased() == "content-type" }?.value
-        contentType = type
-        // What a body's kind says by itself needs no word.
-        if let type, !type.contains("json"), !type.contains("urlencoded"), !type.contains("multipart") {
-            headers.append(("Content-Type", type))
-        }
         self.headers = headers
         orderKey = command.headers.last { Self.orderKeys.contains($0.name.lowercased()) }?.name
         if !left.isEmpty { remarks.append("left out, as browsers add them: \(left.joined(separator: ", "))") }
         self.remarks = remarks
+        self.credentials = credentials
         service = services.name(of: origin, label, with: credentials)
     }
 
-    /// The origin and what follows it; a variable may stand for the origin.
-    private static func split(_ url: String) throws(CurlMistake) -> (origin: String, rest: String) {
+    /// The origin, what follows it, and `USER:PASSWORD` before the host; a variable may stand for the origin.
+    private static func split(_ url: String) throws(CurlMistake) -> (origin: String, rest: String, user: String?) {
         if let found = url.prefixMatch(of: /\$\{\{ [a-z]+\.[A-Za-z0-9_]+ \}\}/) {
-            return (String(found.output), String(url[found.range.upperBound...]))
+            return (String(found.output), String(url[found.range.upperBound...]), nil)
         }
         let whole = url.contains("://") ? url : "http://\(url)"
         guard let found = whole.prefixMatch(of: /(https?):\/\/([^\/?#]+)/.ignoresCase()) else {
@@ -101,8 +99,10 @@ struct CurlTarget {
                 "'\(url.prefix(80))' is no address of HTTP", hint: "the URL begins with https:// or http://")
         }
         // A name and a password before the host are credentials, not part of the address.
-        let host = found.output.2.split(separator: "@").last ?? ""
-        return ("\(found.output.1.lowercased())://\(host)", String(whole[found.range.upperBound...]))
+        let mark = found.output.2.lastIndex(of: "@")
+        let user = mark.map { PercentEncoding.decoded(found.output.2[..<$0]) }
+        let host = mark.map { found.output.2[$0...].dropFirst() } ?? found.output.2
+        return ("\(found.output.1.lowercased())://\(host)", String(whole[found.range.upperBound...]), user)
     }
 
     private static func authorization(_ value: String, _ label: String) -> String {
@@ -185,28 +185,41 @@ struct CurlTarget {
 
 /// The services that commands talk to, by origin.
 struct CurlServices {
-    private var list: [(name: String, origin: String, with: [String])] = []
+    /// The requests are those of the commands, each as its credentials.
+    private var list: [(name: String, origin: String, requests: [[String]])] = []
 
-    /// The name of the service; credentials that it does not have yet are added.
+    /// The name of the service; one more request with these credentials goes there.
     mutating func name(of origin: String, _ label: String, with credentials: [String]) -> String {
         if let index = list.firstIndex(where: { $0.origin == origin }) {
-            for credential in credentials where !list[index].with.contains(credential) && list[index].with.isEmpty {
-                list[index].with.append(credential)
-            }
+            list[index].requests.append(credentials)
             return list[index].name
         }
         let base = label.lowercased()
         let taken = list.count { $0.name == base || $0.name.hasPrefix("\(base)_") }
         let name = taken == 0 ? base : "\(base)_\(taken + 1)"
-        var seen: [String] = []
-        for credential in credentials where !seen.contains(credential) { seen.append(credential) }
-        list.append((name, origin, seen))
+        list.append((name, origin, [credentials]))
         return name
+    }
+
+    /// The credentials of a request that not all requests to its service have, once all requests are known.
+    func own(_ credentials: [String], of service: String) -> [String] {
+        let shared = list.first { $0.name == service }.map { Self.shared($0.requests) } ?? []
+        return Self.once(credentials).filter { !shared.contains($0) }
+    }
+
+    /// The credentials that all requests have.
+    private static func shared(_ requests: [[String]]) -> [String] {
+        once(requests.first ?? []).filter { credential in requests.allSatisfy { $0.contains(credential) } }
+    }
+
+    private static func once(_ credentials: [String]) -> [String] {
+        credentials.enumerated().filter { !credentials[..<$0.offset].contains($0.element) }.map(\.element)
     }
 
     var lines: [String] {
         list.map { service in
-            let with = service.with.isEmpty ? "" : ", \"with\": [ \(service.with.joined(separator: ", ")) ]"
+            let shared = Self.shared(service.requests)
+            let with = shared.isEmpty ? "" : ", \"with\": [ \(shared.joined(separator: ", ")) ]"
             return
                 "    \(CurlDocument.quoted(service.name)): { \"url\": \(CurlDocument.quoted(service.origin))\(with) },"
         }

@@ -213,18 +213,36 @@ struct CurlMistake: Error {
 
 /// The form that names of secrets have.
 enum SecretNames {
-    private static let marks = [
-        "token", "secret", "password", "passwd", "apikey", "api_key", "api-key", "accesskey", "access_key",
-        "access-key",
-        "auth", "credential", "signature", "session", "cookie",
+    /// The words that make a name one of a secret.
+    private static let marks: Set<String> = [
+        "token", "secret", "password", "passwd", "passphrase", "pass", "pwd", "apikey", "auth", "oauth",
+        "authorization", "authentication", "bearer", "jwt", "credential", "credentials", "signature", "sig", "session",
+        "sessionid", "sessid", "cookie",
     ]
-    private static let words: Set<String> = ["key", "pass", "sig", "pwd"]
+    /// The ends that words of a secret's name have when they are written as one.
+    private static let ends = ["token", "secret", "password", "apikey", "accesskey", "secretkey"]
 
-    /// Returns whether a header, a parameter or a variable of that name likely holds a secret.
+    /// Returns whether a header, a parameter or a variable of that name likely holds a secret: by its words, so that an
+    /// author is none.
     static func isSecret(_ name: String) -> Bool {
-        let name = name.lowercased()
-        return words.contains(name) || marks.contains { name.contains($0) } || name.hasSuffix("_key")
-            || name.hasSuffix("-key")
+        let words = words(of: name)
+        return words.last == "key"
+            || words.contains { word in marks.contains(word) || ends.contains { word.hasSuffix($0) } }
+    }
+
+    /// The words of a name in lower case: `X-Api-Key`, `x_api_key` and `xAPIKey` have the same.
+    private static func words(of name: String) -> [String] {
+        let letters = Array(name)
+        var words = [""]
+        for (index, letter) in letters.enumerated() {
+            let isPart = letter.isLetter || letter.isNumber
+            let before = index > 0 ? letters[index - 1] : " "
+            let isLastCapital = index + 1 < letters.count && letters[index + 1].isLowercase
+            let begins = letter.isUppercase && (!before.isUppercase || isLastCapital)
+            if !isPart || begins { words.append("") }
+            if isPart { words[words.count - 1] += letter.lowercased() }
+        }
+        return words.filter { !$0.isEmpty }
     }
 
     /// The name of a service's secret: `token` of the service `FAL` is `FAL_TOKEN`; a name that has the service's among its
