@@ -28,6 +28,27 @@ struct ExchangeSecretTests {
         #expect(texts(bench).contains("‹secret:"))
     }
 
+    /// The length of what was left was once compared with that of the body.
+    @Test("makes no whole body look cut, and no cut one whole", arguments: [true, false])
+    func isWhole(isWhole: Bool) async throws {
+        // What stands for a secret is shorter than a long one, and longer than a short one.
+        let token = isWhole ? String(repeating: "t0ps3cret", count: 30) : "t0p1"
+        let rest = isWhole ? "" : String(repeating: "t0p1 ", count: 12_000)
+        let service = ScriptedService()
+        service.on("GET /v1/login", 200, #"{ "token": "\#(token)", "rest": "\#(rest)" }"#)
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "request", "service": "api", "request": { "GET": "/login",
+              "capture": { "token": { "select": "$.token", "secret": true } } } }
+            """, network: service.network)
+        #expect(await bench.resume().isFinished)
+        let record = try #require(bench.host.read { $0.exchanges.first })
+        #expect(record.answer?.body.text?.contains("‹secret:") == true)
+        #expect(record.answer?.body.isWhole == isWhole)
+        let kept = try #require(ExchangeRecord(json: record.json))
+        #expect(kept.answer?.body.isWhole == isWhole)
+    }
+
     @Test("stands in none when a lost submit is found in a list")
     func lookUp() async throws {
         let service = ScriptedService()

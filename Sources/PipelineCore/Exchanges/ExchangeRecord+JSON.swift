@@ -59,7 +59,7 @@ extension ExchangeRecord {
     private static func json(_ body: RecordedBody) -> JSON {
         [
             "size": .number(JSONNumber(Int(body.size))), "type": JSON(body.type), "text": JSON(body.text),
-            "base64": JSON(body.base64), "file": JSON(body.file),
+            "cut": body.isCut.map { .bool($0) } ?? .null, "base64": JSON(body.base64), "file": JSON(body.file),
         ]
     }
 
@@ -67,6 +67,6 @@ extension ExchangeRecord {
         guard let size = json?["size"]?.number?.int else { return nil }
         return RecordedBody(
             size: Int64(size), type: json?["type"]?.string, text: json?["text"]?.string,
-            base64: json?["base64"]?.string, file: json?["file"]?.string)
+            isCut: json?["cut"]?.bool, base64: json?["base64"]?.string, file: json?["file"]?.string)
     }
 }

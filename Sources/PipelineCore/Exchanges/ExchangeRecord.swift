@@ -100,21 +100,30 @@ package struct RecordedBody: Sendable, Hashable {
     package let type: String?
     /// The first of the text; nil for what is none, or went from or to a file.
     package let text: String?
+    /// True if the text is not all of the body; nil of a record of before, of which it is not known.
+    package let isCut: Bool?
     /// All of an answer that is no text and not too long; nil for others, and where a secret stands in it.
     package let base64: String?
     /// The file that was sent whole.
     package let file: String?
 
-    package init(size: Int64, type: String?, text: String? = nil, base64: String? = nil, file: String? = nil) {
+    package init(
+        size: Int64, type: String?, text: String? = nil, isCut: Bool? = nil, base64: String? = nil, file: String? = nil
+    ) {
         self.size = size
         self.type = type
         self.text = text
+        self.isCut = isCut
         self.base64 = base64
         self.file = file
     }
 
-    /// True if what is kept is all of the body.
-    package var isWhole: Bool { base64 != nil || text.map { Int64($0.utf8.count) >= size } ?? (size == 0) }
+    /// True if what is kept is all of the body, but for the secrets in it.
+    package var isWhole: Bool {
+        if base64 != nil { return true }
+        guard let text else { return size == 0 }
+        return isCut.map { !$0 } ?? (Int64(text.utf8.count) >= size)
+    }
 }
 
 /// The store of exchanges; the last hundred of each stage, or more. Losing one is harmless.

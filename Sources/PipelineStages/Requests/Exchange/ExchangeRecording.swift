@@ -61,15 +61,13 @@ final class ExchangeRecording: Sendable {
         switch request.body {
         case .none: return nil
         case .bytes(let bytes):
-            return RecordedBody(size: Int64(bytes.count), type: type, text: text(bytes, context))
+            return recorded(text(bytes, of: bytes.count, context), of: Int64(bytes.count), type)
         case .file(let path, let offset, let length):
-            return RecordedBody(
-                size: length, type: type, text: start(of: request.body, context),
-                file: offset == 0 ? context.redact(path) : nil)
+            return recorded(
+                start(of: request.body, context), of: length, type, file: offset == 0 ? context.redact(path) : nil)
         case .multipart(let form):
-            return RecordedBody(
-                size: request.body.length, type: form.contentType, text: start(of: request.body, context))
-        case .pieces: return RecordedBody(size: request.body.length, type: type, text: start(of: request.body, context))
+            return recorded(start(of: request.body, context), of: request.body.length, form.contentType)
+        case .pieces: return recorded(start(of: request.body, context), of: request.body.length, type)
         case .gzip: return RecordedBody(size: request.body.length, type: type)
         }
     }
@@ -83,10 +81,12 @@ final class ExchangeRecording: Sendable {
             return NamedText(field.name.rawName, isCookie ? "‹redacted›" : context.redact(field.value))
         }
         let size = max(response.bytesReceived, Int64(response.body.count))
-        let start = response.body.isEmpty ? response.sample : response.body
+        // What is in memory is all of it, however many bytes it took on its way.
+        let (start, whole) =
+            response.body.isEmpty ? (response.sample, Int(size)) : (response.body, response.body.count)
         return ExchangeRecord.ServiceResponse(
             status: response.status, version: response.version, headers: fields,
-            body: answerBody(start, of: size, response.headers[.contentType], context),
+            body: answerBody(start, of: whole, size: size, response.headers[.contentType], context),
             timings: ExchangeRecord.Timings(
                 nameLookup: times.nameLookup, connect: times.connect, tls: times.tls, sent: times.sent,
                 firstByte: times.firstByte,
@@ -94,10 +94,10 @@ final class ExchangeRecording: Sendable {
     }
 
     private static func answerBody<Checkpoint>(
-        _ start: [UInt8], of size: Int64, _ type: String?, _ context: StageContext<Checkpoint>
+        _ start: [UInt8], of whole: Int, size: Int64, _ type: String?, _ context: StageContext<Checkpoint>
     ) -> RecordedBody {
         if start.isEmpty { return RecordedBody(size: size, type: type) }
-        if let text = text(start, context) { return RecordedBody(size: size, type: type, text: text) }
+        if let text = text(start, of: whole, context) { return recorded(text, of: size, type) }
         let isWhole = Int64(start.count) == size && start.count <= RecordedBody.limit
         return RecordedBody(size: size, type: type, base64: isWhole ? base64(start, context) : nil)
     }
@@ -113,23 +113,39 @@ final class ExchangeRecording: Sendable {
     /// Returns what a person would see of a body that is read from files while it is sent.
     private static func start<Checkpoint>(
         of body: RequestBody, _ context: StageContext<Checkpoint>
-    ) -> String? {
+    ) -> Text? {
         guard let bytes = try? body.prefix(sampled), !bytes.isEmpty else { return nil }
-        return text(bytes, context)
+        return text(bytes, of: Int(body.length), context)
     }
 
-    /// The first of a text, redacted before it is cut, so that no half of a secret remains.
-    private static func text<Checkpoint>(_ bytes: [UInt8], _ context: StageContext<Checkpoint>) -> String? {
+    private static func recorded(_ text: Text?, of size: Int64, _ type: String?, file: String? = nil) -> RecordedBody {
+        RecordedBody(size: size, type: type, text: text?.text, isCut: text?.isCut, file: file)
+    }
+
+    /// The first of a text without secrets, and whether that is not all of it.
+    private struct Text {
+        let text: String
+        let isCut: Bool
+    }
+
+    /// The first of a text of that many bytes, redacted before it is cut, so that no half of a secret remains.
+    private static func text<Checkpoint>(
+        _ bytes: [UInt8], of count: Int, _ context: StageContext<Checkpoint>
+    ) -> Text? {
         let first = bytes.prefix(sampled)
-        guard first.allSatisfy(mayStandInText),
-            let whole = String(validating: first.dropLast(incomplete(first)), as: UTF8.self)
-        else { return nil }
+        let readable = first.dropLast(incomplete(first))
+        guard first.allSatisfy(mayStandInText), let whole = String(validating: readable, as: UTF8.self) else {
+            return nil
+        }
         let redacted = context.redact(whole)
         // Redacting can make it shorter than the limit; at its end may still stand what is left of a secret.
         let end =
             first.count < sampled ? redacted.utf8.count : max(0, redacted.utf8.count - (sampled - RecordedBody.limit))
-        guard end < redacted.utf8.count || end > RecordedBody.limit else { return redacted }
-        return String(decoding: redacted.utf8.prefix(min(end, RecordedBody.limit)), as: UTF8.self)
+        guard end < redacted.utf8.count || end > RecordedBody.limit else {
+            return Text(text: redacted, isCut: readable.count < count)
+        }
+        return Text(
+            text: String(decoding: redacted.utf8.prefix(min(end, RecordedBody.limit)), as: UTF8.self), isCut: true)
     }
 
     /// Control characters make a body binary, but for those that lay out texts: backspace to carriage return, and escape.
