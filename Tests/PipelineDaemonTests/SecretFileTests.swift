@@ -26,6 +26,13 @@ struct SecretFileTests {
         #expect(secrets == ["A": "1", "B": "x=y ", "\u{301}C": "3", "D": "\u{301}4"])
     }
 
+    @Test("a byte order mark before the first line is no part of its name")
+    func byteOrderMark() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(try SecretSources.read(try write("s", "\u{FEFF}A=1\r\nB=\u{FEFF}2")) == ["A": "1", "B": "\u{FEFF}2"])
+        #expect(try SecretSources.read(try write("s", "\u{FEFF}")) == [:])
+    }
+
     @Test("a value in quotes goes over several lines", arguments: ["\n", "\r\n"])
     func quotes(end: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -58,12 +58,16 @@ enum HelpTopic: String, CaseIterable {
         | `PIPELINE_SECRETS_FILE` | a file of `NAME=value` lines; `--secrets-file` |
         | `PIPELINE_SECRET_NAME` | the secret `NAME` |
         | `PIPELINE_PLUGINS` | folders of plugins, separated by `:`; `--plugins` |
+        | `PIPELINE_JOURNAL` | the PostgreSQL database that keeps the jobs of many machines: `postgres://…` |
+        | `PIPELINE_JOURNAL_KEY` | what seals secrets in it: any long text, the same on all machines |
+        | `PIPELINE_JOURNAL_LISTEN` | the server's own address, where `PIPELINE_JOURNAL` is that of a pooler |
         | `PIPELINE_CALLBACK_URL` | the public address of the daemon's receiver of callbacks |
         | `XDG_CONFIG_HOME` | where `pipeline/config.json` is; `~/.config` without it |
         | `NO_COLOR` | no colours; `--color never` |
         | `TERM` | `dumb`: plain lines instead of a live view |
         | `TZ` | the time zone in which times are shown |
         | `http_proxy`, `https_proxy`, `no_proxy` | proxies, as libcurl reads them |
+        | `PIPELINE_CRASH_AT` | `POINT:N`, for tests: the process kills itself when it passes the point for the N-th time |
         | `SWIFT_BACKTRACE` | a crash of the program prints a backtrace, which may hold secrets |
 
         A document reads others as `${{ env.NAME }}`: as they were when the job started.

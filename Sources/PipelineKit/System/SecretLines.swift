@@ -9,7 +9,9 @@ struct SecretLines {
 
     init(path: String, text: String) {
         self.path = path
-        lines = text[...].unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+        // Editors on Windows put a byte order mark before their text.
+        let text = text.unicodeScalars.first == "\u{FEFF}" ? text.unicodeScalars.dropFirst() : text[...].unicodeScalars
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.last == "\r" ? line.dropLast() : line
         }
     }

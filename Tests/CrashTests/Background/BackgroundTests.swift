@@ -232,7 +232,7 @@ struct BackgroundTests {
         #expect(job["state"] == "suspended" && job["cause"] == "secret", "\(job.text)")
         let why = try await workplace.run("why", id)
         #expect(
-            why.output.contains("the secret SELFIE_TOKEN is not set; set PIPELINE_SECRET_NAME or name a file")
+            why.output.contains("the secret SELFIE_TOKEN is not set; set PIPELINE_SECRET_SELFIE_TOKEN, or give a file")
                 && why.output.contains("pipeline resume \(id) --detach"), "\(why)")
         let refused = try await workplace.run("resume", id, "--detach", environment: service.environment)
         #expect(refused.cause == .exited(2), "\(refused)")

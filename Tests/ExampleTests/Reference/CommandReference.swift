@@ -7,7 +7,8 @@ struct CommandReference {
     /// - Parameter help: what `pipeline --experimental-dump-help` prints.
     static func page(of help: JSON) -> String {
         let commands = visible(help["command"]?["subcommands"]).filter { $0["commandName"] != "help" }
-        let common = commands.map { Set(arguments(of: $0).map(\.text)) }
+        // A command that only holds others takes nothing itself.
+        let common = commands.map { Set(arguments(of: $0).map(\.text)) }.filter { !$0.isEmpty }
         let shared = common.dropFirst().reduce(common.first ?? []) { $0.intersection($1) }
         let everywhere = arguments(of: commands.first ?? .null).filter { shared.contains($0.text) }
         var text = head + "\n" + table(everywhere)

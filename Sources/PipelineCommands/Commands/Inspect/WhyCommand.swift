@@ -39,7 +39,7 @@ struct WhyCommand: WorkspaceCommand {
         let cause = phase == .unknown ? nil : found.snapshot.suspension(isOwned: isOwned)
         let hasEnded = phase == .succeeded || phase == .cancelled
         let (plan, lack) = hasEnded ? (nil, nil) : await Self.plan(of: found.snapshot.record, workspace)
-        let asked = try await advice(for: found, cause, journal)
+        let asked = try await advice(for: found, cause, plan, journal, workspace)
         let advice = lack.map { [$0, asked].compactMap(\.self).joined(separator: "; ") } ?? asked
         let held = try await standstills(of: found, plan, journal)
         let background = try await background(of: found.snapshot, plan, journal, workspace)
@@ -147,7 +147,8 @@ struct WhyCommand: WorkspaceCommand {
 
     /// Returns what a person can do about the job as a whole.
     private func advice(
-        for job: OwnedJob, _ cause: SuspensionCause?, _ journal: Workspace.Journal
+        for job: OwnedJob, _ cause: SuspensionCause?, _ plan: Plan?, _ journal: Workspace.Journal,
+        _ workspace: Workspace
     ) async throws -> String? {
         let snapshot = job.snapshot
         let resume = "pipeline resume \(snapshot.record.id)"
@@ -155,8 +156,10 @@ struct WhyCommand: WorkspaceCommand {
         case .secret:
             let said = try await job.suspensionDetail(in: journal)
             let detached = snapshot.mode == .background ? " --detach" : ""
-            return [said, "set PIPELINE_SECRET_NAME or name a file with --secrets-file, then \(resume)\(detached)"]
-                .compactMap { $0 }.joined(separator: "; ")
+            var missing: CommandError?
+            if let plan { missing = try await workspace.missingSecret(of: plan, for: snapshot.record) }
+            let given = missing?.failure.hint.map { "\($0), then " } ?? ""
+            return [said, "\(given)\(resume)\(detached)"].compactMap { $0 }.joined(separator: "; ")
         case .extension:
             let said = try await job.suspensionDetail(in: journal)
             return [said, "install the plugin, or start the background owner of the program that has the stage kind"]
