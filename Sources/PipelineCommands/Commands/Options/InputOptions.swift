@@ -14,15 +14,24 @@ struct InputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A JSON object with the values of inputs.", valueName: "file"), completion: .pipelines)
     var inputs: String?
 
+    func validate() throws { try StandardInput.check(Self.pipes(input)) }
+
+    /// The arguments that mean standard input, as a message names them.
+    static func pipes(_ input: [String]) -> [String] {
+        input.filter { (try? assignment($0))?.value == "@-" }.map { "-i \($0)" }
+    }
+
     /// Returns what was given, its documents read.
     func values() throws -> GivenInputs {
-        let assignments = try input.map { text -> (name: String, value: String) in
-            guard let equals = text.unicodeScalars.firstIndex(of: "="), equals > text.startIndex else {
-                throw CommandError(.usage, "'-i \(text)' has no NAME= before its value", hint: "write -i NAME=VALUE")
-            }
-            return (String(text[..<equals]), String(text[text.unicodeScalars.index(after: equals)...]))
+        GivenInputs(assignments: try input.map(Self.assignment), document: try inputsDocument())
+    }
+
+    /// Takes `NAME=VALUE` apart.
+    static func assignment(_ text: String) throws -> (name: String, value: String) {
+        guard let equals = text.unicodeScalars.firstIndex(of: "="), equals > text.startIndex else {
+            throw CommandError(.usage, "'-i \(text)' has no NAME= before its value", hint: "write -i NAME=VALUE")
         }
-        return GivenInputs(assignments: assignments, document: try inputsDocument())
+        return (String(text[..<equals]), String(text[text.unicodeScalars.index(after: equals)...]))
     }
 
     private func inputsDocument() throws -> JSONObject {

@@ -63,9 +63,9 @@ struct BatchOptions: ParsableArguments {
         if let batch, !NameGrammar.jobKey.accepts(batch) {
             throw ValidationError("a batch's key has 1 to 200 of letters, digits, '.', '_' and '-', unlike '\(batch)'.")
         }
-        let pipes = each.filter { ItemSource.isStandardInput($0) }
-        if pipes.count > 1 {
-            throw ValidationError("standard input can be read once: '\(pipes[0])' and '\(pipes[1])' both name it.")
-        }
+        try StandardInput.check(pipes)
     }
+
+    /// The arguments that mean standard input.
+    var pipes: [String] { each.filter { ItemSource.isStandardInput($0) } }
 }

@@ -42,6 +42,7 @@ struct RunCommand: WorkspaceCommand {
         if many.retryFailed, key == nil, !many.isBatch {
             throw ValidationError("--retry-failed needs --key or --each: it is about the job of that key, or a batch")
         }
+        try StandardInput.check(many.pipes.map { "--each \($0)" } + InputOptions.pipes(given.input))
     }
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
