@@ -74,7 +74,7 @@ package struct Engine: Sendable {
     ) async throws(JournalFailure) -> JobHandle {
         let found = await findOptionalSecrets(of: plan)
         var record = record
-        record.foundSecrets = found.keys.sorted()
+        record.secretNames.found = found.keys.sorted()
         let steps = (plan.stages + plan.finally).map { stage in
             (
                 StepKey(stage: stage.id),

@@ -66,8 +66,7 @@ struct JournalsCommand: AsyncParsableCommand {
         let record = JobRecord(
             id: id, pipeline: "bench", key: id.text, started: now, source: "{}", sourceName: "bench.json",
             digest: "bench",
-            inputs: [:], environment: [:], folders: JobFolders(document: "/", output: "/"), overwrites: false,
-            foundSecrets: [])
+            inputs: [:], environment: [:], folders: JobFolders(document: "/", output: "/"), overwrites: false)
         return JobSnapshot(record: record, steps: [stage: StepRecord()], mode: .attached)
     }
 

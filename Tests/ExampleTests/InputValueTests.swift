@@ -31,7 +31,7 @@ import Testing
         let catalogue = ExampleBench.workspace(environment: [:], state: "/nonexistent").catalogue
         let plan = try Planner(catalogue: catalogue).plan(SourceText(name: "p.json", text: text))
         return try InputValues(
-            definition: plan.definition, folders: (place.path, place.path), scope: Scope(), standardInput: { nil }
+            inputs: plan.definition.inputs, folders: (place.path, place.path), scope: Scope(), standardInput: { nil }
         ).values(from: GivenInputs(assignments: given.map { (name: $0.0, value: $0.1) }, document: document))
     }
 

@@ -22,10 +22,10 @@ import Testing
         }
 
         /// A pipeline file that waits for so long, and then writes what its input says.
-        func file(waiting: String) throws -> String {
+        func file(waiting: String, input: String = #""type": "string""#) throws -> String {
             let path = folder.path + "/note.json"
             try """
-            { "pipeline": 1, "name": "note", "inputs": { "text": { "type": "string" } }, "stages": [
+            { "pipeline": 1, "name": "note", "inputs": { "text": { \(input) } }, "stages": [
                 { "id": "pause", "kind": "wait", "for": "\(waiting)" },
                 { "id": "keep", "kind": "write", "needs": ["pause"], "to": "note.txt",
                   "text": "${{ inputs.text }}" } ] }
@@ -57,6 +57,27 @@ import Testing
         try await bench.runner.remove(suspended.job)
         await #expect(throws: JournalFailure.noSuchJob(suspended.job)) {
             _ = try await bench.runner.resume(suspended.job)
+        }
+    }
+
+    /// It went on with null.
+    @Test("holds a job whose secret input is nowhere, goes on with a default that held, and with what is given")
+    func secretInputs() async throws {
+        for (input, inputs, given) in [
+            (#""type": "string", "secret": true"#, ["text": "hello"], ["text": "hello"]),
+            (#""type": "string", "secret": true, "default": "hello""#, [:], [:]),
+        ] as [(String, JSONObject, JSONObject)] {
+            let bench = try Bench()
+            defer { bench.folder.remove() }
+            let file = try bench.file(waiting: "1s", input: input)
+            let running = Task { try await bench.runner.run(file, inputs: inputs, output: bench.folder.path) }
+            _ = try await bench.first(.stageWaiting)
+            running.cancel()
+            let job = try await running.value.job
+            if !given.isEmpty { #expect(try await bench.runner.resume(job).cause == .secret) }
+            let ended = try await bench.runner.resume(job, secretInputs: given)
+            #expect(ended.phase == .succeeded, "\(ended)")
+            #expect(TemporaryFolder.text(of: bench.folder.path + "/note.txt") == "hello")
         }
     }
 

@@ -181,7 +181,7 @@ import Testing
         began.secrets.set("TOKEN", "n3wer")
         #expect(began.end(of: began.live()) == .success(.ended(.succeeded)))
         #expect(used.value == ["s3cret", "n3wer"], "nothing was done without it")
-        #expect(began.job()?.record.foundSecrets == ["TOKEN"])
+        #expect(began.job()?.record.secretNames.found == ["TOKEN"])
         #expect(!began.recorder.hasWritten(["s3cret", "n3wer"]))
 
         // What was not there at the start is not missed.
@@ -191,7 +191,7 @@ import Testing
         first.drive.value?.suspend(.interrupted)
         #expect(without.end(of: first) == .success(.suspended(.interrupted)))
         #expect(without.end(of: without.live()) == .success(.ended(.succeeded)))
-        #expect(without.job()?.record.foundSecrets == [])
+        #expect(without.job()?.record.secretNames.found == [])
     }
 
     @Test("a stage that says it was stopped, and was not, is tried again")

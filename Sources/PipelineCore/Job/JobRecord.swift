@@ -21,18 +21,17 @@ package struct JobRecord: Sendable {
     package let folders: JobFolders
     /// True if existing files may be replaced.
     package let overwrites: Bool
-    /// The names of the secrets that the document can do without and that were found nevertheless, in order of the
-    /// alphabet: what began with one does not go on without it. Never a value.
-    package var foundSecrets: [String]
+    /// What is known of secret values without any value.
+    package var secretNames: SecretNames
     /// The item of a batch that the job is for; nil for a job of its own.
     package var item: BatchItem?
 
     package init(
         id: JobID, pipeline: String, key: String, started: Timestamp, source: String, sourceName: String,
         digest: String, inputs: JSONObject, environment: JSONObject, folders: JobFolders, overwrites: Bool,
-        foundSecrets: [String] = []
+        secretNames: SecretNames = SecretNames()
     ) {
-        self.foundSecrets = foundSecrets
+        self.secretNames = secretNames
         self.id = id
         self.pipeline = pipeline
         self.key = key
@@ -44,6 +43,21 @@ package struct JobRecord: Sendable {
         self.environment = environment
         self.folders = folders
         self.overwrites = overwrites
+    }
+}
+
+/// The names of secret values that a job began with, or without.
+package struct SecretNames: Sendable, Hashable {
+    /// The secrets that the document can do without and that were found nevertheless, in order of the alphabet: what began
+    /// with one does not go on without it.
+    package var found: [String]
+    /// The secret inputs that nobody gave, so that their defaults hold, at a resume too. All others are needed again; of
+    /// jobs of before nobody knows, and then all are.
+    package var defaultedInputs: [String]
+
+    package init(found: [String] = [], defaultedInputs: [String] = []) {
+        self.found = found
+        self.defaultedInputs = defaultedInputs
     }
 }
 
@@ -69,6 +83,6 @@ extension JobRecord {
     /// Returns whether the job can't go on without the secret of that name: nothing in the document does without it, or
     /// the job began with it.
     package func needsSecret(_ name: String, in plan: Plan) -> Bool {
-        !plan.optionalSecrets.contains(name) || foundSecrets.contains(name)
+        !plan.optionalSecrets.contains(name) || secretNames.found.contains(name)
     }
 }

@@ -69,7 +69,16 @@ final class DaemonJobs: JobSource {
 
     private func forget(_ job: JobID) { state.withLock { _ = $0.handed.removeValue(forKey: job) } }
 
-    func secretInputs(of job: JobRecord) -> JSONObject { handed(for: job).inputs }
+    /// The values of a job's secret inputs: what was handed over for it or its batch, else as they are found here.
+    func secretInputs(of job: JobRecord, _ plan: Plan) async -> JSONObject {
+        let handed = handed(for: job).inputs
+        do throws(InputsError) {
+            return try await SecretInputs(of: job, in: plan).values(known: handed, secrets: secrets(of: job))
+        } catch {
+            log.note("job \(job.id): \(error.problems.map(\.title).joined(separator: "; "))", job: job.id)
+            return handed
+        }
+    }
 
     private func handed(for job: JobRecord) -> HandedValues {
         state.withLock { state in
@@ -101,7 +110,7 @@ final class DaemonJobs: JobSource {
         guard let snapshot = try await journal.snapshot(of: job) else { throw .noSuchJob(job) }
         guard let plan = try await plan(of: snapshot) else { throw .other("job \(job) can't be planned here") }
         return try await engine.with(secrets: secrets(of: snapshot.record)).resume(
-            job, plan: plan, mode: .background, secretInputs: secretInputs(of: snapshot.record),
+            job, plan: plan, mode: .background, secretInputs: await secretInputs(of: snapshot.record, plan),
             again: snapshot.ended == nil ? .nothing : .failed)
     }
 
@@ -112,7 +121,7 @@ final class DaemonJobs: JobSource {
             sequence: batch.sequence + 1, time: SystemClock().now, kind: .jobResumed, job: record.id,
             pipeline: record.pipeline)
         try await journal.commit([.taken(.background), .event(event)], under: lease)
-        let draft = JobDraft(record, plan: plan, secretInputs: secretInputs(of: record))
+        let draft = JobDraft(record, plan: plan, secretInputs: await secretInputs(of: record, plan))
         let engine = engine.with(secrets: secrets(of: record))
         let subject = BatchRunner.Subject(draft: draft, job: batch, lease: lease)
         let ended: @Sendable (Bool) -> Void = { [self] isKnocked in
@@ -161,7 +170,8 @@ final class DaemonJobs: JobSource {
         let again: RestartScope = snapshot.ended != nil && named?.retriesFailed == true ? .failed : .nothing
         let resume = { () async throws(JournalFailure) in
             try await self.engine.with(secrets: self.secrets(of: snapshot.record)).resume(
-                job, plan: plan, mode: .background, secretInputs: self.secretInputs(of: snapshot.record), again: again)
+                job, plan: plan, mode: .background, secretInputs: await self.secretInputs(of: snapshot.record, plan),
+                again: again)
         }
         guard let runner = snapshot.record.item.flatMap({ batches.runner(of: $0.batch) }) else {
             return try await resume()
@@ -175,7 +185,7 @@ final class DaemonJobs: JobSource {
         let id = job.record.id
         guard let plan = try await plan(of: job) else { return nil }
         return try await engine.with(secrets: secrets(of: job.record)).tell(
-            id, plan: plan, secretInputs: secretInputs(of: job.record))
+            id, plan: plan, secretInputs: await secretInputs(of: job.record, plan))
     }
 
     /// The plan of a job. One whose document can't be planned here, for want of a plugin or of a stage kind that
@@ -215,7 +225,7 @@ final class DaemonJobs: JobSource {
             throw .other("job \(id) can't be planned any more: \(error.report)")
         }
         return engine.with(secrets: secrets(of: snapshot.record)).unpark(
-            job, as: snapshot, plan: plan, secretInputs: secretInputs(of: snapshot.record))
+            job, as: snapshot, plan: plan, secretInputs: await secretInputs(of: snapshot.record, plan))
     }
 
     func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async {

@@ -114,7 +114,7 @@ struct CallbackHandler: Sendable {
         for name in plan.secrets { secrets[name] = await source.secret(name) }
         return job.scope(
             for: step, in: plan, environment: job.environment, secrets: secrets,
-            secretInputs: jobs.secretInputs(of: job.record))
+            secretInputs: await jobs.secretInputs(of: job.record, plan))
     }
 
     /// The proof that is asked for; nil when the address is all.

@@ -50,7 +50,8 @@ extension JobExecutor {
     /// Looks all secrets up; the first that is missing, as a sentence, or nil.
     func readSecrets() async -> String? {
         let (found, missing) = await secrets.read(
-            of: snapshot.record, state.table.plan, known: state.table.values.secrets)
+            of: snapshot.record, state.table.plan, known: state.table.values.secrets,
+            inputs: state.table.values.secretInputs)
         state.table.values.secrets = found
         state.table.values.renewSealing(for: snapshot.steps.values, of: state.table.plan)
         secrets.hide(in: state.table)

@@ -7,9 +7,10 @@ struct SecretReader: Sendable {
     let redactor: SharedRedactor
 
     /// Looks all secrets up; with the first that is missing, as a sentence. Those that are there are used and hidden in
-    /// any case: who only tells what became of the job does without the rest.
+    /// any case: who only tells what became of the job does without the rest. A secret input without a value is missing too:
+    /// expressions would take it for null.
     func read(
-        of record: JobRecord, _ plan: Plan, known: [String: String]
+        of record: JobRecord, _ plan: Plan, known: [String: String], inputs: JSONObject
     ) async -> (found: [String: String], missing: String?) {
         var found = known
         var missing: String?
@@ -20,7 +21,8 @@ struct SecretReader: Sendable {
                 missing = "the secret \(name) is not set" + (source.holder.map { " at \($0)" } ?? "")
             }
         }
-        return (found, missing)
+        let input = plan.definition.inputs.first { $0.isSecret && inputs[$0.name] == nil }
+        return (found, missing ?? input.map { "the secret input '\($0.name)' is kept nowhere and is needed again" })
     }
 
     /// Looks the named secrets up again; those that are others by now.

@@ -88,7 +88,7 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
                 "overwrites": record.overwrites, "mode": job.mode.rawValue, "request": job.request?.rawValue,
                 "cause": job.cause?.column, "later_cause": job.cause?.laterColumn, "ended": job.ended,
                 "owner": owner.text,
-                "found_secrets": JSON.array(record.foundSecrets.map { .string($0) }),
+                "found_secrets": record.secretNames.column,
                 "batch": record.item?.batch.text, "item_key": record.item?.key,
             ])
     }

@@ -172,7 +172,7 @@ struct ItemRows {
         let values: JSONObject
         do throws(InputsError) {
             values = try InputValues(
-                definition: definition, folders: (documentFolder, folder), scope: scope, standardInput: { nil }
+                inputs: definition.inputs, folders: (documentFolder, folder), scope: scope, standardInput: { nil }
             ).values(from: GivenInputs(document: given))
         } catch {
             throw error.problems.first ?? StepFailure("its inputs can't be read")

@@ -87,6 +87,10 @@ public struct JobRunner: Sendable {
         guard let snapshot = try await journal.snapshot(of: job) else { throw JournalFailure.noSuchJob(job) }
         if snapshot.ended != nil { return JobResult(snapshot) }
         let plan = try await Self.withPlainFailures { try await workspace.plan(of: snapshot.record) }
+        let secretInputs = try await Self.withPlainFailures {
+            try await SecretInputs(of: snapshot.record, in: plan)
+                .values(known: secretInputs, secrets: try workspace.secrets())
+        }
         return try await stay(
             with: try await engine.resume(job, plan: plan, mode: .attached, secretInputs: secretInputs))
     }

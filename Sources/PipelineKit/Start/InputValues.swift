@@ -13,6 +13,9 @@ package struct GivenInputs: Sendable {
         self.assignments = assignments
         self.document = document
     }
+
+    /// Returns whether an input of that name is given.
+    func has(_ name: String) -> Bool { assignments.contains { $0.name == name } || document[name] != nil }
 }
 
 /// All mistakes of the inputs: each a sentence and a hint.
@@ -22,23 +25,23 @@ package struct InputsError: Error, Sendable {
 
 /// Turns what a person gave, and the defaults, into the values of a job.
 package struct InputValues {
-    private let definition: PipelineDefinition
+    private let inputs: [InputDefinition]
     private let folders: (document: String, working: String)
     private let scope: Scope
     private let standardInput: () -> String?
     private let allowsMissing: Bool
 
     /// - Parameters:
-    ///   - definition: the document, whose inputs are meant.
+    ///   - inputs: the inputs of the document that are meant.
     ///   - folders: the document's, which defaults are relative to, and the working directory, for the rest.
     ///   - scope: the environment that defaults may read.
     ///   - standardInput: what `@-` stands for.
     ///   - allowsMissing: leaves out inputs that have no value, for a plan.
     package init(
-        definition: PipelineDefinition, folders: (document: String, working: String), scope: Scope,
+        inputs: [InputDefinition], folders: (document: String, working: String), scope: Scope,
         standardInput: @escaping () -> String?, allowsMissing: Bool = false
     ) {
-        self.definition = definition
+        self.inputs = inputs
         self.folders = folders
         self.scope = scope
         self.standardInput = standardInput
@@ -49,7 +52,7 @@ package struct InputValues {
     package func values(from given: GivenInputs) throws(InputsError) -> JSONObject {
         var problems = unknownNames(in: given)
         var values = JSONObject()
-        for input in definition.inputs {
+        for input in inputs {
             do throws(StepFailure) {
                 if let value = try value(of: input, given) { values[input.name] = value }
             } catch {
@@ -61,7 +64,7 @@ package struct InputValues {
     }
 
     private func unknownNames(in given: GivenInputs) -> [StepFailure] {
-        let known = definition.inputs.map(\.name)
+        let known = inputs.map(\.name)
         let names = given.document.names + given.assignments.map(\.name)
         return names.filter { !known.contains($0) }.map { name in
             let guess = Suggestion.nearest(to: name, among: known)
@@ -107,18 +110,7 @@ package struct InputValues {
     }
 
     private func parsed(_ text: String, for input: InputDefinition) throws(StepFailure) -> JSON {
-        let text = try content(of: text, for: input)
-        switch input.kind {
-        case .string, .file, .files, .url: return .string(text)
-        case .number, .boolean, .json:
-            do throws(JSONSyntaxError) {
-                return try JSON.parse(Array(text.utf8))
-            } catch {
-                throw StepFailure(
-                    "the input '\(input.name)' must be \(input.kind.noun), not '\(text.prefix(80))'",
-                    hint: input.kind == .json ? "\(error.message); strings need quotes" : "write it as in JSON")
-            }
-        }
+        try input.value(of: try content(of: text, for: input))
     }
 
     /// Returns what `@path` and `@-` stand for; of a `file` input the path itself.
@@ -140,14 +132,14 @@ package struct InputValues {
         _ value: JSON, for input: InputDefinition, relativeTo folder: String
     ) throws(StepFailure) -> JSON {
         guard input.kind.accepts(value) else {
-            let found = value.string.map { "'\($0.prefix(80))'" } ?? value.kindName
+            let found = value.string.map(input.shown) ?? value.kindName
             throw StepFailure(
                 "the input '\(input.name)' must be \(input.kind.noun), not \(found)",
                 hint: "for example -i \(input.name)=\(input.kind.example)")
         }
         if let choices = input.choices, !choices.contains(value) {
             throw StepFailure(
-                "the input '\(input.name)' cannot be \(value.text)",
+                "the input '\(input.name)' cannot be \(input.isSecret ? "the value given" : value.text)",
                 hint: "one of " + choices.map(\.text).joined(separator: ", "))
         }
         if let pattern = input.pattern, let text = value.string, pattern.firstMatch(in: text) == nil {
@@ -185,6 +177,26 @@ package struct InputValues {
         }
         return path
     }
+}
+
+extension InputDefinition {
+    /// Returns the value that a text stands for: numbers, booleans and `json` as in JSON, others as they are.
+    func value(of text: String) throws(StepFailure) -> JSON {
+        switch kind {
+        case .string, .file, .files, .url: return .string(text)
+        case .number, .boolean, .json:
+            do throws(JSONSyntaxError) {
+                return try JSON.parse(Array(text.utf8))
+            } catch {
+                throw StepFailure(
+                    "the input '\(name)' must be \(kind.noun), not \(shown(text))",
+                    hint: kind == .json ? "\(error.message); strings need quotes" : "write it as in JSON")
+            }
+        }
+    }
+
+    /// A text that was given for it, as a message shows it.
+    fileprivate func shown(_ text: String) -> String { isSecret ? "the text given" : "'\(text.prefix(80))'" }
 }
 
 extension InputDefinition.Kind {

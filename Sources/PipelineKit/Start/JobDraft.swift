@@ -13,6 +13,8 @@ package struct JobDraft: Sendable {
     package let inputs: JSONObject
     /// The environment variables that the document names, null for one that is not set.
     package let environment: JSONObject
+    /// The names of the secret inputs whose defaults hold.
+    private let defaultedInputs: [String]
 
     /// Reads, plans and fills in, for a plan without the inputs that have no value; throws `DefinitionError`, `InputsError` or a `StepFailure` for the file itself.
     package init(
@@ -29,9 +31,10 @@ package struct JobDraft: Sendable {
         let scope = Scope(
             env: Dictionary(uniqueKeysWithValues: plan.environment.map { ($0, variables[$0]) }), baseFolder: folder)
         inputs = try InputValues(
-            definition: plan.definition, folders: (folder, working), scope: scope, standardInput: standardInput,
+            inputs: plan.definition.inputs, folders: (folder, working), scope: scope, standardInput: standardInput,
             allowsMissing: allowsMissingInputs
         ).values(from: given)
+        defaultedInputs = plan.definition.inputs.filter { $0.isSecret && !given.has($0.name) }.map(\.name)
     }
 
     /// The draft that a job was made from, with the values of its secret inputs.
@@ -39,7 +42,7 @@ package struct JobDraft: Sendable {
         self.plan = plan
         let name = record.sourceName.split(separator: "/").last.map(String.init) ?? record.pipeline
         path = AbsolutePath.of(name, in: record.folders.document)
-        (digest, environment) = (record.digest, record.environment)
+        (digest, environment, defaultedInputs) = (record.digest, record.environment, record.secretNames.defaultedInputs)
         inputs = JSONObject((Array(record.inputs) + Array(secretInputs)).map { ($0.name, $0.value) })
     }
 
@@ -48,6 +51,7 @@ package struct JobDraft: Sendable {
 
     private init(_ draft: JobDraft, inputs: JSONObject) {
         (plan, path, digest, environment) = (draft.plan, draft.path, draft.digest, draft.environment)
+        defaultedInputs = draft.defaultedInputs
         self.inputs = inputs
     }
 
@@ -133,10 +137,12 @@ package struct JobDraft: Sendable {
     ) -> JobRecord {
         let secret = secretInputs
         let kept = JSONObject(inputs.filter { secret[$0.name] == nil }.map { ($0.name, $0.value) })
-        return JobRecord(
+        var record = JobRecord(
             id: id, pipeline: plan.definition.name, key: key ?? id.text, started: started,
             source: String(decoding: plan.definition.source.bytes, as: UTF8.self),
             sourceName: plan.definition.source.name, digest: digest, inputs: kept, environment: environment,
             folders: JobFolders(document: AbsolutePath.folder(of: path), output: outputFolder), overwrites: overwrites)
+        record.secretNames.defaultedInputs = defaultedInputs
+        return record
     }
 }

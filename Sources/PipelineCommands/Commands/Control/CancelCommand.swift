@@ -74,7 +74,7 @@ struct CancelCommand: WorkspaceCommand {
         if job.snapshot.batch != nil {
             let options = JobSession.Options(isJSON: false, isPlain: true, overwrites: false)
             let plan = try await workspace.plan(of: record)
-            let inputs = try SecretInputs(plan: plan, record: record, assignments: secrets.input).given()
+            let inputs = try await secrets.assignments.values(of: record, in: plan, workspace)
             try await BatchSession(JobSession(workspace, journal, console, options: options))
                 .cancel(job.snapshot, secretInputs: inputs)
             console.note("batch \(record.key) is cancelled")
@@ -91,7 +91,12 @@ struct CancelCommand: WorkspaceCommand {
         if let missing = try await workspace.missingSecret(of: plan, for: record) {
             throw notTold(record.id, missing.failure.title, missing.failure.hint)
         }
-        let inputs = try SecretInputs(plan: plan, record: record, assignments: secrets.input).given()
+        let inputs: JSONObject
+        do {
+            inputs = try await secrets.assignments.values(of: record, in: plan, workspace)
+        } catch let error as CommandError where error.status == .suspended {
+            throw notTold(record.id, error.failure.title, error.failure.hint)
+        }
         let drive = try await engine.resume(
             record.id, plan: plan, mode: .attached, interactivity: console.interactivity, secretInputs: inputs)
         drive.cancel()

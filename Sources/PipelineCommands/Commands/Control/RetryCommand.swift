@@ -73,6 +73,7 @@ struct RetryCommand: WorkspaceCommand {
             options: JobSession.Options(
                 isJSON: json, isPlain: common.plain, overwrites: overwrite, interactivity: console.interactivity,
                 verbosity: trace.verbose))
+        let given = secrets.assignments
         var jobs: [OwnedJob] = []
         var batches: [(job: OwnedJob, items: [String]?)] = []
         for (job, key) in try await chosen(in: journal) {
@@ -83,11 +84,11 @@ struct RetryCommand: WorkspaceCommand {
             }
         }
         let resumption = JobResumption(
-            session: session, concurrency: side.concurrency, secretInputs: secrets.input
+            session: session, concurrency: side.concurrency, secretInputs: given
         ) { [from, item] job, plans in try await Self.decide(job, plans, from: from, item: item) }
         var statuses: [ExitStatus] = []
         if detach {
-            for job in jobs { statuses.append(try await hand(job, by: session)) }
+            for job in jobs { statuses.append(try await hand(job, given, by: session)) }
         } else {
             statuses += try await resumption.run(jobs)
         }
@@ -96,7 +97,7 @@ struct RetryCommand: WorkspaceCommand {
             do {
                 statuses.append(
                     try await BatchSession(session, isDetached: detach).resume(
-                        batch.job, secretInputs: secrets.input, retries: true, keys: batch.items))
+                        batch.job, secretInputs: given, retries: true, keys: batch.items))
             } catch {
                 // Of several the others have their turn.
                 statuses.append(ErrorReport(error).show(on: console))
@@ -106,7 +107,9 @@ struct RetryCommand: WorkspaceCommand {
     }
 
     /// Has the background owner begin again what failed of a job.
-    private func hand(_ brief: OwnedJob, by session: JobSession) async throws -> ExitStatus {
+    private func hand(
+        _ brief: OwnedJob, _ given: SecretAssignments, by session: JobSession
+    ) async throws -> ExitStatus {
         let job = try await session.whole(brief)
         if item != nil {
             throw CommandError(
@@ -117,7 +120,7 @@ struct RetryCommand: WorkspaceCommand {
         case .rest: return try await session.showEnd(of: job)
         case .unknown: return try await session.refuseUnknown(job.snapshot)
         case .run(let plan, _):
-            return try await session.hand(job.snapshot.record, plan, secrets.input, retriesFailed: true)
+            return try await session.hand(job.snapshot.record, plan, given, retriesFailed: true)
         }
     }
 

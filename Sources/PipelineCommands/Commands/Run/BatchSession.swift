@@ -24,7 +24,7 @@ struct BatchSession {
     /// Goes on with a batch that nobody owns; with `retries` the items that failed begin again, those of the keys if any
     /// are named.
     func resume(
-        _ found: OwnedJob, secretInputs assignments: [String], retries: Bool = false, keys: [String]? = nil,
+        _ found: OwnedJob, secretInputs assignments: SecretAssignments, retries: Bool = false, keys: [String]? = nil,
         spend: Double? = nil
     ) async throws -> ExitStatus {
         let found = try await released(found)
@@ -32,7 +32,7 @@ struct BatchSession {
         if found.owner != nil { throw JournalFailure.owned(by: found.owner ?? journal.owner) }
         if job.ended != nil, !retries { return try await report(.ended(job.outcome), of: job) }
         let plan = try await workspace.plan(of: job.record)
-        let secrets = try SecretInputs(plan: plan, record: job.record, assignments: assignments).values()
+        let secrets = try await assignments.values(of: job.record, in: plan, workspace)
         let draft = JobDraft(job.record, plan: plan, secretInputs: secrets)
         if let missing = try await workspace.missingSecret(of: plan, for: job.record) { throw missing }
         let states = Self.retriedStates(of: job, keys)

@@ -87,10 +87,10 @@ struct Detachment {
 extension JobSession {
     /// Hands a job over to the background owner, once it is known that none of its secrets is missing.
     func hand(
-        _ job: JobRecord, _ plan: Plan, _ secretInputs: [String], retriesFailed: Bool
+        _ job: JobRecord, _ plan: Plan, _ secretInputs: SecretAssignments, retriesFailed: Bool
     ) async throws -> ExitStatus {
         try await checkSecrets(of: plan, for: job)
-        let inputs = try SecretInputs(plan: plan, record: job, assignments: secretInputs).values()
+        let inputs = try await secretInputs.values(of: job, in: plan, workspace)
         return try await Detachment(workspace, console).hand(
             job.id, plan: plan, secretInputs: inputs, retriesFailed: retriesFailed)
     }

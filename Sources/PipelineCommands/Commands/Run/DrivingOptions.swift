@@ -53,7 +53,14 @@ struct DrivingOptions: ParsableArguments {
 struct SecretInputOptions: ParsableArguments {
     @Option(
         name: [.customShort("i"), .customLong("input")],
-        help: ArgumentHelp("The value of a secret input, which is kept nowhere.", valueName: "name=value"),
+        help: ArgumentHelp(
+            "The value of a secret input, which is kept nowhere; @PATH reads a file, @- standard input.",
+            valueName: "name=value"),
         completion: .secretInputs)
     var input: [String] = []
+
+    func validate() throws { try StandardInput.check(InputOptions.pipes(input)) }
+
+    /// What was given, for all jobs of the command.
+    var assignments: SecretAssignments { SecretAssignments(input) }
 }

@@ -18,7 +18,7 @@ struct JobResumption {
     let session: JobSession
     let concurrency: Int
     /// `-i NAME=VALUE`, for the secret inputs.
-    let secretInputs: [String]
+    let secretInputs: SecretAssignments
     /// Says how to go on with each.
     let decide: ResumedJobs.Decision
 
@@ -36,7 +36,7 @@ struct JobResumption {
         case .rest: return [try await session.showEnd(of: job)]
         case .unknown: return [try await session.refuseUnknown(job.snapshot)]
         case .run(let plan, let again):
-            let inputs = try SecretInputs(plan: plan, record: job.snapshot.record, assignments: secretInputs).values()
+            let inputs = try await secretInputs.values(of: job.snapshot.record, in: plan, session.workspace)
             return [try await session.resume(job, plan: plan, secretInputs: inputs, again: again)]
         }
     }

@@ -43,15 +43,16 @@ struct ResumeCommand: WorkspaceCommand {
         let journal = try workspace.journalWithJobs()
         if driving.detach { try Detachment(workspace, console).check() }
         let chosen = try await chosenJobs(journal)
+        let given = secrets.assignments
         var statuses: [ExitStatus] = []
         if driving.detach {
-            for job in chosen { statuses.append(try await hand(job, workspace, console)) }
+            for job in chosen { statuses.append(try await hand(job, given, workspace, console)) }
             return ExitStatus.combined(statuses)
         }
         let session = JobSession(workspace, journal, console, options: driving.session(common, console))
         let isNamed = !jobs.isEmpty
         let resumption = JobResumption(
-            session: session, concurrency: side.concurrency, secretInputs: secrets.input
+            session: session, concurrency: side.concurrency, secretInputs: given
         ) { job, plans in
             switch job.snapshot.phase(isOwned: job.owner != nil) {
             case .succeeded, .cancelled: return .rest
@@ -65,7 +66,7 @@ struct ResumeCommand: WorkspaceCommand {
         statuses += try await resumption.run(chosen.filter { $0.snapshot.batch == nil })
         // A person who stops jobs does not want a batch to begin.
         for batch in chosen where batch.snapshot.batch != nil && !session.wasStopped {
-            statuses.append(try await BatchSession(session).resume(batch, secretInputs: secrets.input, spend: spend))
+            statuses.append(try await BatchSession(session).resume(batch, secretInputs: given, spend: spend))
         }
         return ExitStatus.combined(statuses)
     }
@@ -90,7 +91,9 @@ struct ResumeCommand: WorkspaceCommand {
         return all ? suspended.reversed() : [newest]
     }
 
-    private func hand(_ brief: OwnedJob, _ workspace: Workspace, _ console: Console) async throws -> ExitStatus {
+    private func hand(
+        _ brief: OwnedJob, _ given: SecretAssignments, _ workspace: Workspace, _ console: Console
+    ) async throws -> ExitStatus {
         let session = JobSession(
             workspace, try workspace.journalWithJobs(), console, options: driving.session(common, console))
         let job = try await session.whole(brief)
@@ -102,10 +105,10 @@ struct ResumeCommand: WorkspaceCommand {
         }
         if job.snapshot.batch != nil {
             return try await BatchSession(session, isDetached: true).resume(
-                job, secretInputs: secrets.input, spend: spend)
+                job, secretInputs: given, spend: spend)
         }
         if phase == .unknown { return try await session.refuseUnknown(job.snapshot) }
         return try await session.hand(
-            record, try await workspace.plan(of: record), secrets.input, retriesFailed: phase == .failed)
+            record, try await workspace.plan(of: record), given, retriesFailed: phase == .failed)
     }
 }

@@ -18,6 +18,7 @@ final class ResumedJobs: JobSource {
     /// Says how to go on with a job, or throws why not.
     typealias Decision = @Sendable (OwnedJob, PlanCache) async throws -> JobContinuation
 
+    private let workspace: Workspace
     private let journal: Workspace.Journal
     private let engine: Engine
     private let plans: PlanCache
@@ -25,14 +26,14 @@ final class ResumedJobs: JobSource {
     private let reporter: EndReporter
     private let options: JobSession.Options
     /// `-i NAME=VALUE`, for the secret inputs of all jobs.
-    private let assignments: [String]
+    private let assignments: SecretAssignments
     private let decide: Decision
 
     init(
-        _ session: JobSession, _ plans: PlanCache, _ view: JobsView, secretInputs assignments: [String],
+        _ session: JobSession, _ plans: PlanCache, _ view: JobsView, secretInputs assignments: SecretAssignments,
         decide: @escaping Decision
     ) throws {
-        let workspace = session.workspace
+        workspace = session.workspace
         journal = session.journal
         options = session.options
         self.plans = plans
@@ -56,7 +57,7 @@ final class ResumedJobs: JobSource {
             case .rest: view.end(job, try await reporter.earlierEnd(of: found.snapshot))
             case .unknown: view.end(job, try await reporter.unknown(found.snapshot))
             case .run(let plan, let again):
-                let inputs = try SecretInputs(plan: plan, record: record, assignments: assignments).values()
+                let inputs = try await assignments.values(of: record, in: plan, workspace)
                 return try await engine.resume(
                     job, plan: plan, mode: options.mode, interactivity: options.interactivity, secretInputs: inputs,
                     again: again, overwrites: options.overwrites)
@@ -76,7 +77,7 @@ final class ResumedJobs: JobSource {
         let failure: any Error
         do {
             let plan = try await plans.plan(of: snapshot.record)
-            let inputs = try SecretInputs(plan: plan, record: snapshot.record, assignments: assignments).values()
+            let inputs = try await assignments.values(of: snapshot.record, in: plan, workspace)
             return engine.unpark(job, as: snapshot, plan: plan, secretInputs: inputs)
         } catch {
             failure = error

@@ -64,7 +64,8 @@ extension JobRecord {
             "source": .string(source), "sourceName": .string(sourceName), "digest": .string(digest),
             "inputs": .object(inputs), "environment": .object(environment),
             "folders": ["document": .string(folders.document), "output": .string(folders.output)],
-            "overwrites": .bool(overwrites), "foundSecrets": .array(foundSecrets.map(JSON.string)),
+            "overwrites": .bool(overwrites), "foundSecrets": .array(secretNames.found.map(JSON.string)),
+            "defaultedInputs": .array(secretNames.defaultedInputs.map(JSON.string)),
         ]
     }
 
@@ -78,7 +79,9 @@ extension JobRecord {
             folders: JobFolders(
                 document: json["folders"]?["document"].text ?? "", output: json["folders"]?["output"].text ?? ""),
             overwrites: json["overwrites"]?.bool ?? false,
-            foundSecrets: json["foundSecrets"].elements.compactMap(\.string))
+            secretNames: SecretNames(
+                found: json["foundSecrets"].elements.compactMap(\.string),
+                defaultedInputs: json["defaultedInputs"].elements.compactMap(\.string)))
     }
 }
 

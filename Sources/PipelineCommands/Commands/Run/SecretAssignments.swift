@@ -1,0 +1,57 @@
+import JSONPath
+import PipelineCore
+import PipelineKit
+import Synchronization
+
+/// `-i NAME=VALUE` as it was given for the secret inputs of all jobs that a command goes on with.
+final class SecretAssignments: Sendable {
+    private let texts: [String]
+    /// Read once, whatever the number of jobs.
+    private let standardInput = Mutex<String??>(nil)
+
+    init(_ texts: [String]) { self.texts = texts }
+
+    /// The values of a job's secret inputs, those that were given and those that are found; throws for one that is nowhere.
+    func values(of record: JobRecord, in plan: Plan, _ workspace: Workspace) async throws -> JSONObject {
+        let inputs = SecretInputs(of: record, in: plan)
+        let values = try await inputs.values(
+            assignments: try texts.map { try InputOptions.assignment($0) }, secrets: try workspace.secrets(),
+            standardInput: { [self] in readStandardInput() })
+        if let name = inputs.missing(in: values) {
+            throw CommandError(
+                .suspended, "the secret input '\(name)' is kept nowhere and is needed again",
+                hint: "give it to the same command with -i \(name)=…, or name it in a file with --secrets-file")
+        }
+        return values
+    }
+
+    private func readStandardInput() -> String? {
+        standardInput.withLock { known in
+            if case .some(let text) = known { return text }
+            let text = StandardInput.text()
+            known = .some(text)
+            return text
+        }
+    }
+}
+
+extension Workspace {
+    /// Returns what to say of a secret that a job of the plan needs and that is nowhere; nil when all are there.
+    func missingSecret(of plan: Plan, for record: JobRecord) async throws -> CommandError? {
+        let secrets = try secrets()
+        var missing: [String] = []
+        for name in plan.secrets where record.needsSecret(name, in: plan) {
+            if await secrets.secret(name) == nil { missing.append(name) }
+        }
+        guard let first = missing.first else { return nil }
+        let title =
+            missing.count == 1
+            ? "the secret \(first) is not set"
+            : "\(missing.count) secrets are not set: \(missing.joined(separator: ", "))"
+        let ways = "set PIPELINE_SECRET_\(first), or give a file with --secrets-file"
+        let problem = secrets.problem(of: first)
+        return CommandError(
+            .invalid, problem.map { "\(title), and \($0)" } ?? title,
+            hint: problem == nil ? ways : "mend the command of the configuration ('pipeline config'), or \(ways)")
+    }
+}
