@@ -1,9 +1,28 @@
+import CLibrary
 import PipelineCore
 
 extension JobStart {
-    /// The file that a `to` leads to; nil while it is not known, and for a folder, in which the server names it.
+    /// The file that a `to` leads to, by the one name that it has whatever links and `..` lead there; nil while it is not
+    /// known, and for a folder, in which the server names it.
     func target(of to: Template?) -> String? {
-        if case .file(let path)? = to.flatMap(place(of:)) { path } else { nil }
+        guard case .file(let path)? = to.flatMap(place(of:)) else { return nil }
+        let folder = Folder.real(Folder.containing(path))
+        return folder + (folder == "/" ? "" : "/") + path.split(separator: "/").suffix(1).joined()
+    }
+}
+
+extension Folder {
+    /// The path of a folder without links and `..`. Below the last that exists nothing can be a link when it is made.
+    fileprivate static func real(_ path: String) -> String {
+        if let found = realpath(path, nil) {
+            defer { free(found) }
+            return String(cString: found)
+        }
+        guard path != "/" else { return path }
+        let parent = real(containing(path))
+        let name = path.split(separator: "/").last ?? ""
+        if name == ".." { return containing(parent) }
+        return parent + (parent == "/" ? "" : "/") + name
     }
 }
 

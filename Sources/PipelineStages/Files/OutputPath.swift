@@ -1,7 +1,8 @@
 import JSONPath
 import PipelineCore
 
-/// The place to which a result goes: the value of a `to` template, made absolute.
+/// The place to which a result goes: the value of a `to` template, made absolute, `.` and empty parts taken out, so that one
+/// file has one name as far as that can be told without looking.
 enum OutputPath: Sendable, Hashable {
     /// A file of that path.
     case file(String)
@@ -15,11 +16,8 @@ enum OutputPath: Sendable, Hashable {
         }
         let path = text.hasPrefix("/") ? text : folder + (folder.hasSuffix("/") ? "" : "/") + text
         let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-        if last.isEmpty || last == "." || last == ".." {
-            self = .folder(Self.withoutSlash(path))
-        } else {
-            self = .file(path)
-        }
+        let plain = "/" + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+        self = last.isEmpty || last == "." || last == ".." ? .folder(plain) : .file(plain)
     }
 
     /// The path of the file; `name` is used in a folder.
@@ -50,12 +48,6 @@ enum OutputPath: Sendable, Hashable {
     /// The failure of a `to` that is to name a file.
     static func failure(ofFolder text: String) -> StepFailure {
         StepFailure("\"to\" is a folder, \(text)", hint: "name the file in it")
-    }
-
-    private static func withoutSlash(_ path: String) -> String {
-        var path = path
-        while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
-        return path
     }
 }
 

@@ -87,4 +87,25 @@ struct CostTests {
             #expect(counts?["failed"] == 1 && counts?["succeeded"] == 2, "\(counts?.text ?? "")")
         }
     }
+
+    /// With --overwrite all of them succeeded, and one file was left.
+    @Test("one file is one by whatever spelling, and over links")
+    func spellings() async throws {
+        try await withScene { workplace, environment in
+            try workplace.write("model.json", document("", to: #", "to": "${{ inputs.file }}.json""#))
+            try FileManager.default.createSymbolicLink(
+                atPath: workplace.path("out/link"), withDestinationPath: "real")
+            try FileManager.default.createDirectory(
+                atPath: workplace.path("out/real"), withIntermediateDirectories: true)
+            try workplace.write(
+                "rows.csv", "file\n" + lines([".//a", "a", "none/../a", "none/sub/../../a", "link/b", "real/b", "c"]))
+            let end = try await workplace.run(
+                "run", "model.json", "--each", "rows.csv", "--batch", "june", "--output", "out", "--overwrite",
+                environment: environment)
+            #expect(end.cause == .exited(1), "\(end)")
+            let files = ["a", "c", "link/b"].map { "\(workplace.output)/\($0).json" }
+            #expect(end.lines.sorted() == files, "\(end)")
+            #expect(end.errors.contains("june: 3/7 succeeded, 4 failed"), "\(end)")
+        }
+    }
 }
