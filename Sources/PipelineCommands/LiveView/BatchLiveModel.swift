@@ -46,6 +46,7 @@ struct BatchLiveModel {
     mutating func apply(_ news: BatchNews) {
         switch news {
         case .read(_, let batch): self.batch = batch
+        case .readAgain: break
         case .began(let item): if let job = item.job { items[job] = (item.key, nil) }
         case .finished(let item, let batch):
             self.batch = batch

@@ -54,6 +54,9 @@ final class BatchView: Sendable {
         live?.take(news)
         switch news {
         case .began: break
+        case .readAgain(let path):
+            let line = "note: \(path) has changed since it was read in part; it is read again, and what is known stays"
+            live?.note(SafeText.line(line)) ?? console.note(SafeText.line(line))
         case .read(let added, let batch):
             state.withLock { state in
                 state.batch = batch

@@ -46,16 +46,21 @@ package struct ReadingPlace: Sendable, Hashable {
     /// The path that was read last, of files found by a pattern.
     package var path: String?
 
-    package init(source: Int, offset: Int64? = nil, line: Int? = nil, path: String? = nil) {
+    package init(
+        source: Int, offset: Int64? = nil, line: Int? = nil, path: String? = nil, fingerprint: String? = nil
+    ) {
         self.source = source
         self.offset = offset
         self.line = line
+    /// The state of the file that the byte is of: in another one it means nothing.
+    package var fingerprint: String?
         self.path = path
     }
 }
 
 /// The limits of a batch.
 package struct BatchSettings: Sendable, Hashable {
+        self.fingerprint = fingerprint
     /// The number of items that are begun and not ended.
     package var atOnce: Int
     /// Nil without one: then everything is tried, and one failure fails the batch.

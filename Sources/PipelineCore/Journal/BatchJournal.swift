@@ -20,7 +20,7 @@ package protocol BatchJournal: Sendable {
         _ items: [NewItem], place: ReadingPlace, isRead: Bool, replacesChanged: Bool, to batch: Lease
     ) async throws(JournalFailure) -> AddedItems
     /// Begins a new reading: of the sources that the record names, within its settings, for the document and the inputs
-    /// of the job's record. Rows that could not be begun and duplicates are forgotten; the reading tells them again.
+    /// of the job's record, from the place of the record on. Rows that could not be begun and duplicates are forgotten; the reading tells them again.
     func reread(_ batch: Lease, as record: BatchRecord, of job: JobRecord) async throws(JournalFailure)
     /// Has a pending item fail that can't be begun.
     func fail(

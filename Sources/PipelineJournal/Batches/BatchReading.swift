@@ -165,7 +165,7 @@ extension ReadingPlace {
     var json: JSON {
         [
             "source": .number(JSONNumber(source)), "offset": offset.map { .number(JSONNumber(Int($0))) } ?? .null,
-            "line": line.map { .number(JSONNumber($0)) } ?? .null, "path": JSON(path),
+            "line": line.map { .number(JSONNumber($0)) } ?? .null, "path": JSON(path), "fingerprint": JSON(fingerprint),
         ]
     }
 
@@ -173,6 +173,6 @@ extension ReadingPlace {
         guard let source = object["source"]?.number?.int else { return nil }
         self.init(
             source: source, offset: object["offset"]?.number?.int.map { Int64($0) }, line: object["line"]?.number?.int,
-            path: object["path"]?.string)
+            path: object["path"]?.string, fingerprint: object["fingerprint"]?.string)
     }
 }

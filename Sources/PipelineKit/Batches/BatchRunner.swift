@@ -308,7 +308,12 @@ package final class BatchRunner: Sendable {
     /// Reads what is left of the sources, a thousand rows a transaction.
     private func read() async {
         do {
-            guard let batch = try await journal.batch(lease.job) else { return }
+            guard var batch = try await journal.batch(lease.job) else { return }
+            if let changed = batch.changedSource(inputs: subject.draft.plan.definition.inputs.map(\.name)) {
+                batch.place = changed.place
+                try await journal.reread(lease, as: batch, of: job.record)
+                options.observe(.readAgain(changed.path))
+            }
             let feed = ItemFeed(
                 batch, draft: subject.draft, folders: job.record.folders,
                 readsStandardInput: options.readsStandardInput)

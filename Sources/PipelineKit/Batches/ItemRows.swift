@@ -1,6 +1,7 @@
 import Crypto
 import JSONPath
 import PipelineCore
+import PipelineStages
 
 /// Turns the rows of a source into items: values checked, paths absolute, each with its key.
 struct ItemRows {
@@ -18,6 +19,8 @@ struct ItemRows {
     private let documentFolder: String
     private let header: [String]
     private let keyTrim: String
+    /// The state of the source's file before it was opened; nil for other sources.
+    private let fingerprint: String?
 
     /// - Parameters:
     ///   - source: where the rows come from.
@@ -38,6 +41,7 @@ struct ItemRows {
             place.offset.map { ItemPlace.byte($0, line: place.line ?? 1) } ?? place.path.map { ItemPlace.path($0) }
         }
         var (header, keyTrim, folder) = ([String](), "", working)
+        fingerprint = source.path.flatMap { SourceFingerprint.text(ofFileAt: AbsolutePath.of($0, in: working)) }
         switch source {
         case .files(_, let pattern):
             let files = try FileReader(pattern, in: working, from: start)
@@ -98,7 +102,8 @@ struct ItemRows {
     /// The place that reading has reached, of the source with the number.
     func place(_ number: Int) -> ReadingPlace {
         switch reader.place {
-        case .byte(let offset, let line): ReadingPlace(source: number, offset: offset, line: line)
+        case .byte(let offset, let line):
+            ReadingPlace(source: number, offset: offset, line: line, fingerprint: fingerprint)
         case .path(let path): ReadingPlace(source: number, path: path)
         }
     }

@@ -55,6 +55,14 @@ package enum ItemSource: Sendable, Equatable {
         }
     }
 
+    /// The path of a file that rows are read from; nil for other sources.
+    package var path: String? {
+        switch self {
+        case .objects(let path), .table(let path, _): path
+        case .files, .values: nil
+        }
+    }
+
     private static func source(of name: String, _ value: String) throws(ItemSourceError) -> ItemSource {
         switch value {
         case "-": .values(input: name, separator: 0x0A)
