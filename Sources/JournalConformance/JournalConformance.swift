@@ -144,6 +144,9 @@ public struct JournalConformance: Sendable, CustomStringConvertible {
         Self("let a pending one end that nobody wants, whoever owns the batch, and begin it when it is named") {
             try await BatchPromises.cancelled($0, $1)
         },
+        Self("leave aside what failed before a reading, until a row names it or it begins again") {
+            try await BatchPromises.aside($0, $1)
+        },
         Self("take no write under a stale lease") { try await BatchPromises.stale($0, $1) },
         Self("group failures by stage and status, the largest first, each with its first item") {
             try await BatchPromises.groups($0, $1)

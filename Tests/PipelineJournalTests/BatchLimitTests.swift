@@ -50,6 +50,18 @@ struct BatchLimitTests {
         #expect(streak.count == 0)
     }
 
+
+    @Test("by what failed before its reading neither in the end nor before")
+    func aside() {
+        var batch = batch(BatchSettings(tolerance: .count(1)), [.failed: 3, .cancelled: 1, .succeeded: 2])
+        #expect(batch.outcome == .failed)
+        batch.aside = [.failed: 3, .cancelled: 1]
+        #expect(batch.outcome == .succeeded)
+        batch.counts = [.failed: 4, .cancelled: 1, .pending: 1]
+        #expect(batch.obstacle == nil)
+        batch.counts[.failed] = 5
+        #expect(batch.obstacle == .tooManyFailures)
+    }
     @Test("unknown when an item is, whatever else failed")
     func unknown() {
         #expect(batch(BatchSettings(), [.failed: 1, .unknown: 1]).outcome == .unknown)

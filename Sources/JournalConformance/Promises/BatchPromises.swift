@@ -134,6 +134,32 @@ enum BatchPromises {
         }
     }
 
+    static func aside(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBatch(world, check) { journal, lease in
+            _ = try await add(rows("a", "b", "c"), to: lease, journal, isRead: true)
+            check.expect(try await journal.cancelItem(3, at: .at(4), of: lease.job))
+            for begun in try await journal.beginItems(2, of: lease) {
+                var item = begun.item
+                (item.state, item.ended) = (.failed, .at(5))
+                try await journal.finish(item, under: begun.lease)
+            }
+            check.expect(try await journal.batch(lease.job)?.outcome == .failed)
+            var record = try check.require(try await journal.batch(lease.job))
+            record.place = nil
+            try await journal.reread(lease, as: record, of: job.record)
+            _ = try await add([], to: lease, journal, isRead: true)
+            check.expect(try await journal.batch(lease.job)?.aside == [.failed: 2, .cancelled: 1])
+            check.expect(try await journal.batch(lease.job)?.outcome == .succeeded)
+            _ = try await add(rows("a"), to: lease, journal, isRead: true)
+            check.expect(try await journal.batch(lease.job)?.outcome == .failed, "a row names it")
+            check.expect(try await add(rows("a"), to: lease, journal, isRead: true).duplicates == 1)
+            try await journal.reread(lease, as: record, of: job.record)
+            check.expect(try await journal.retryItems(["b"], in: [.failed], of: lease) == 1)
+            check.expect(try await add(rows("b"), to: lease, journal, isRead: true).known == 1)
+            check.expect(try await journal.batch(lease.job)?.aside == [.failed: 1, .cancelled: 1], "it begins again")
+        }
+    }
+
     static func retries(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         try await withBatch(world, check) { journal, lease in
             _ = try await add(rows("a", "b"), to: lease, journal, isRead: true)

@@ -17,7 +17,9 @@ struct BatchText {
             let count = state == .running ? batch.underWayCount : batch.count(state)
             if count == 0 { continue }
             let word = state == .duplicate ? (count == 1 ? "duplicate" : "duplicates") : state.rawValue
-            parts.append("\(count) \(word)")
+            let aside = batch.aside[state] ?? 0
+            let before = aside == 0 ? "" : " (\(aside == count ? "" : "\(aside) of them ")before this reading)"
+            parts.append("\(count) \(word)\(before)")
         }
         return "\(key): " + parts.joined(separator: ", ")
     }

@@ -11,6 +11,9 @@ package struct BatchRecord: Sendable, Hashable {
     package var isRead: Bool
     /// The number of items in each state.
     package var counts: [ItemRecord.State: Int]
+    /// The number of those that had failed or were cancelled before this reading began, that none of its rows names and
+    /// that were not begun again: they stay as they are, and the batch is not judged by them.
+    package var aside: [ItemRecord.State: Int] = [:]
     /// The cost of its items, in the author's currency; nil while no document says.
     package var cost: Double?
     /// Body bytes of items that have ended.
@@ -30,6 +33,8 @@ package struct BatchRecord: Sendable, Hashable {
     /// All that were read, without duplicates.
     package var itemCount: Int { counts.reduce(0) { $0 + ($1.key == .duplicate ? 0 : $1.value) } }
     package func count(_ state: ItemRecord.State) -> Int { counts[state] ?? 0 }
+    /// Those of the state by which the batch is judged.
+    private func judgedCount(_ state: ItemRecord.State) -> Int { count(state) - (aside[state] ?? 0) }
     /// Those whose jobs somebody runs.
     package var underWayCount: Int { count(.running) + count(.waiting) }
     /// Those that have ended, one way or another.
@@ -131,7 +136,7 @@ extension BatchRecord {
         guard !isRead || count(.pending) > 0 else { return nil }
         if streak.count >= settings.stopAfter { return .sameFailure }
         let isExceeded = settings.tolerance?.isExceeded(
-            failures: count(.failed) - settings.forgiven, items: itemCount, isRead: isRead)
+            failures: count(.failed) - max(settings.forgiven, aside[.failed] ?? 0), items: itemCount, isRead: isRead)
         return isExceeded == true ? .tooManyFailures : nil
     }
 
@@ -139,9 +144,9 @@ extension BatchRecord {
     package var outcome: JobPhase? {
         guard isRead, count(.pending) == 0, underWayCount == 0, count(.suspended) == 0 else { return nil }
         if count(.unknown) > 0 { return .unknown }
-        let failures = count(.failed)
+        let failures = judgedCount(.failed)
         let tolerance = settings.tolerance ?? .count(0)
         if tolerance.isExceeded(failures: failures, items: itemCount, isRead: true) { return .failed }
-        return count(.cancelled) > 0 ? .cancelled : .succeeded
+        return judgedCount(.cancelled) > 0 ? .cancelled : .succeeded
     }
 }

@@ -18,7 +18,10 @@ extension JournalAccess {
             var batch = BatchRecord(
                 sources: (try row.json("sources").array ?? []).compactMap(\.string), folder: row.text("folder"),
                 settings: settings)
-            batch.place = row.isNull("place") ? nil : ReadingPlace(try row.object("place"))
+            if !row.isNull("place") {
+                let place = try row.object("place")
+                (batch.place, batch.aside) = (ReadingPlace(place), BatchRecord.aside(place))
+            }
             batch.isRead = row.flag("is_read")
             batch.cost = row.isNull("cost") ? nil : row.double("cost")
             batch.moved = BytesMoved(sent: row.integer("bytes_sent"), received: row.integer("bytes_received"))
@@ -158,11 +161,28 @@ extension BatchSettings {
             stopAfter: stopAfter, results: object["results"]?.string, spend: object["spend"]?.number?.double)
         forgiven = object["forgiven"]?.number?.int ?? 0
     }
+        unpriced = object["unpriced"]?.number?.int ?? 0
+    }
+}
+
+extension BatchRecord {
+    /// What the column of the place says of items that stay aside.
+    static func aside(_ place: JSONObject) -> [ItemRecord.State: Int] {
+        (place["aside"]?.object ?? [:]).reduce(into: [:]) { counts, member in
+            if let state = ItemRecord.State(rawValue: member.name) { counts[state] = member.value.number?.int }
+        }
 }
 
 extension ReadingPlace {
-    /// The form of the column.
-    var json: JSON {
+    /// The form of the column, with the number of items that stay aside from this reading.
+    func json(aside: [ItemRecord.State: Int]) -> JSON {
+        let counts = aside.filter { $0.value > 0 }.sorted { $0.key.rawValue < $1.key.rawValue }
+        guard var object = json.object, !counts.isEmpty else { return json }
+        object["aside"] = .object(JSONObject(counts.map { ($0.key.rawValue, .number(JSONNumber($0.value))) }))
+        return .object(object)
+    }
+
+    private var json: JSON {
         [
             "source": .number(JSONNumber(source)), "offset": offset.map { .number(JSONNumber(Int($0))) } ?? .null,
             "line": line.map { .number(JSONNumber($0)) } ?? .null, "path": JSON(path), "fingerprint": JSON(fingerprint),

@@ -32,10 +32,12 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         let reading =
             try self.first("SELECT first FROM batches WHERE job = :batch", ["batch": batch]) { $0.int("first") } ?? 1
         var (pending, failed) = (0, 0)
+        var named: [ItemRecord.State] = []
         for item in items {
             if let known = try known(item.key, reading, batch) {
                 guard known.isOfThisReading else {
                     result.known += 1
+                    if known.isAside, let state = known.state { named.append(state) }
                     if known.inputs != item.inputs, item.failure == nil {
                         result.changed.append(item.key)
                         if replacesChanged, try replace(known.number, item, next, reading, batch) {
@@ -69,6 +71,8 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
             }
             next += 1
         }
+        try itemRows.takeBack(named, batch)
+        let aside = try self.batch(batch)?.aside ?? [:]
         try run(
             """
             UPDATE batches SET place = :place, is_read = :is_read, pending = pending + :pending,
@@ -76,7 +80,8 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
             WHERE job = :batch
             """,
             [
-                "batch": batch, "place": place.json, "is_read": isRead, "pending": pending, "failed": failed,
+                "batch": batch, "place": place.json(aside: aside), "is_read": isRead, "pending": pending,
+                "failed": failed,
                 "duplicate": result.duplicates,
             ])
         return result
@@ -85,16 +90,27 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
     /// The item that has a key by now, and whether its row came before in this reading; nil when there is none.
     private func known(
         _ key: String, _ reading: Int, _ batch: Int64
-    ) throws(JournalFailure) -> (number: Int, inputs: JSONObject, isOfThisReading: Bool)? {
+    ) throws(JournalFailure) -> KnownRow? {
         try first(
-            "SELECT number, inputs, reading FROM items WHERE batch = :batch AND key = :key",
+            "SELECT number, inputs, reading, state FROM items WHERE batch = :batch AND key = :key",
             ["batch": batch, "key": key]
         ) { (row) throws(JournalFailure) in
             let number = row.int("number")
             // Rows of before the column were new in the reading that began with their number or an earlier one.
             let isOfThisReading = row.optionalInt("reading").map { $0 == reading } ?? (number >= reading)
-            return (number, try row.object("inputs"), isOfThisReading)
+            return KnownRow(
+                number: number, inputs: try row.object("inputs"), state: ItemRecord.State(rawValue: row.text("state")),
+                isOfThisReading: isOfThisReading, isAside: row.isAside)
         }
+    }
+
+    /// What a row is compared with whose key is known.
+    private struct KnownRow {
+        let number: Int
+        let inputs: JSONObject
+        let state: ItemRecord.State?
+        let isOfThisReading: Bool
+        let isAside: Bool
     }
 
     /// Makes files an item's; nil, or the first that another item writes, and which.
@@ -165,9 +181,15 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         )
         try run("DELETE FROM items WHERE batch = :batch AND state = 'duplicate'", ["batch": batch])
         try itemRows.count([(-bad, .failed)], batch)
+        // What comes from sources that are not read again is of this reading all the same.
+        let place = record.place ?? ReadingPlace(source: 0)
+        let aside = place.source == 0 ? try itemRows.setAside(batch) : record.aside
+        try run(
+            "UPDATE batches SET place = :place WHERE job = :batch",
+            ["batch": batch, "place": place.json(aside: aside)])
         try run(
             """
-            UPDATE batches SET sources = :sources, folder = :folder, settings = :settings, place = NULL, is_read = 0,
+            UPDATE batches SET sources = :sources, folder = :folder, settings = :settings, is_read = 0,
                 stopped = NULL, duplicate = 0, streak = 0, streak_stage = NULL, streak_code = NULL,
                 first = 1 + (SELECT CASE WHEN coalesce(max(number), 0) > batches.first THEN max(number)
                     ELSE batches.first END FROM items WHERE batch = :batch)
@@ -190,19 +212,24 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         _ keys: [String]?, in states: Set<ItemRecord.State>, of batch: Int64
     ) throws(JournalFailure) -> Int {
         var count = 0
+        var again: [ItemRecord.State] = []
         for state in states {
             let numbers = try all(
-                "SELECT number, key FROM items WHERE batch = :batch AND state = :state AND attempt > 0",
+                "SELECT number, key, reading FROM items WHERE batch = :batch AND state = :state AND attempt > 0",
                 ["batch": batch, "state": state.rawValue]
-            ) { row in (number: row.int("number"), key: row.text("key")) }
-            for (number, key) in numbers where keys?.contains(key) ?? true {
+            ) { row in (number: row.int("number"), key: row.text("key"), isAside: row.isAside) }
+            for (number, key, isAside) in numbers where keys?.contains(key) ?? true {
                 try run(
-                    "UPDATE items SET state = 'pending', attempt = attempt + 1 WHERE batch = :batch AND number = :number",
-                    ["batch": batch, "number": number])
+                    """
+                    UPDATE items SET state = 'pending', attempt = attempt + 1, reading = abs(reading)
+                    WHERE batch = :batch AND number = :number
+                    """, ["batch": batch, "number": number])
                 try itemRows.count([(-1, state), (1, .pending)], batch)
+                if isAside { again.append(state) }
                 count += 1
             }
         }
+        try itemRows.takeBack(again, batch)
         try run(
             "UPDATE batches SET stopped = NULL, streak = 0, streak_stage = NULL, streak_code = NULL WHERE job = :batch",
             ["batch": batch])

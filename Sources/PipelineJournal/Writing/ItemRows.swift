@@ -32,13 +32,16 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
                 AND items.job = jobs.id
             WHERE jobs.number = :job
             """, ["job": job]
-        ) { (row) throws(JournalFailure) in (batch: row.integer("batch"), item: try ItemRecord(row)) }
-        guard let (batch, before) = found else { return }
+        ) { (row) throws(JournalFailure) in
+            (batch: row.integer("batch"), item: try ItemRecord(row), isAside: row.isAside)
+        }
+        guard let (batch, before, isAside) = found else { return }
         var after = before
         after.apply(outcome)
         if after == before { return }
         try write(after, batch)
         try count(before, after, batch)
+        if isAside { try takeBack([before.state], batch) }
     }
 
     func fail(
@@ -69,7 +72,7 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
             """
             UPDATE items SET state = :state, attempt = :attempt, ended = :ended, seconds = :seconds, stage = :stage,
                 status = :status, error = :error, results = :results, files = :files, cost = :cost,
-                bytes_sent = :sent, bytes_received = :received
+                bytes_sent = :sent, bytes_received = :received, reading = abs(reading)
             WHERE batch = :batch AND number = :number
             """,
             [
@@ -118,6 +121,33 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
         }
     }
 
+    /// Leaves items aside that ended badly before a new reading; their number by state. Their `reading` is negative until a
+    /// row names them or they begin again.
+    func setAside(_ batch: Int64) throws(JournalFailure) -> [ItemRecord.State: Int] {
+        var counts: [ItemRecord.State: Int] = [:]
+        for state in [ItemRecord.State.failed, .cancelled] {
+            counts[state] = try change(
+                """
+                UPDATE items SET reading = -abs(coalesce(reading, 1)) WHERE batch = :batch AND state = :state
+                """, ["batch": batch, "state": state.rawValue])
+        }
+        return counts
+    }
+
+    /// Judges the batch by items again that stayed aside, given by the states that they had.
+    func takeBack(_ states: [ItemRecord.State], _ batch: Int64) throws(JournalFailure) {
+        if states.isEmpty { return }
+        let place = try first("SELECT place FROM batches WHERE job = :batch", ["batch": batch]) {
+            (row) throws(JournalFailure) in row.isNull("place") ? nil : try row.object("place")
+        }
+        guard case let place?? = place, let reached = ReadingPlace(place) else { return }
+        var aside = BatchRecord.aside(place)
+        for state in states { aside[state, default: 0] -= 1 }
+        try run(
+            "UPDATE batches SET place = :place WHERE job = :batch",
+            ["batch": batch, "place": reached.json(aside: aside)])
+    }
+
     /// Changes how many items are in states. One statement for all: a column's name is no parameter.
     func count(
         _ changes: [(change: Int, state: ItemRecord.State)], _ batch: Int64
@@ -139,4 +169,9 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
                 "cancelled": change(of: .cancelled), "duplicate": change(of: .duplicate),
             ])
     }
+}
+
+extension SQLRow {
+    /// True of an item that stays aside from its batch's reading.
+    var isAside: Bool { (optionalInt("reading") ?? 1) < 0 }
 }

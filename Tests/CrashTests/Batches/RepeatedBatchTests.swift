@@ -46,6 +46,32 @@ struct RepeatedBatchTests {
         }
     }
 
+
+    @Test("is judged by its own rows: what failed before stays as it is, until a row names it or it is begun again")
+    func earlierFailures() async throws {
+        try await withWorkplace { workplace in
+            try workplace.write("note.json", Self.document)
+            try FileManager.default.createDirectory(
+                atPath: workplace.path("out/bad.txt"), withIntermediateDirectories: true)
+            func run(_ rows: String) async throws -> ProgramEnd {
+                try workplace.write("rows.csv", "name,text\n" + rows)
+                return try await self.run(workplace)
+            }
+            #expect(try await run("a,1\nbad,1\n").cause == .exited(1))
+            let second = try await run("c,1\nd,1\n")
+            #expect(second.cause == .exited(0), "\(second)")
+            #expect(second.errors.contains("june: 3/4 succeeded, 1 failed (before this reading)"), "\(second)")
+            #expect(try await workplace.show("june")["state"] == "succeeded")
+            #expect(try await run("bad,1\n").cause == .exited(1), "a row names it")
+            #expect(try await run("c,1\n").cause == .exited(0))
+            #expect(try await workplace.run("retry", "june").cause == .exited(1), "it was begun again")
+            #expect(try await run("c,1\n").cause == .exited(0))
+            try FileManager.default.removeItem(atPath: workplace.path("out/bad.txt"))
+            let mended = try await workplace.run("retry", "june")
+            #expect(mended.cause == .exited(0) && mended.errors.contains("june: 4/4 succeeded\n"), "\(mended)")
+            #expect(try await workplace.run("doctor").output.contains("journal   whole"))
+        }
+    }
     @Test("with one changed row alone and --changed does that row, and numbers its attempt on; a duplicate stays one")
     func changed() async throws {
         try await withWorkplace { workplace in
