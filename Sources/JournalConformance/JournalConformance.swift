@@ -151,6 +151,9 @@ public struct JournalConformance: Sendable, CustomStringConvertible {
         Self("group failures by stage and status, the largest first, each with its first item") {
             try await BatchPromises.groups($0, $1)
         },
+        Self("take no status of a good answer for what failures have in common") {
+            try await BatchPromises.reasons($0, $1)
+        },
         Self("stand in lists as one job, and go with it") { try await BatchPromises.list($0, $1) },
     ]
 

@@ -50,6 +50,20 @@ struct BatchLimitTests {
         #expect(streak.count == 0)
     }
 
+    /// Ten models that each failed for a reason of its own stopped the rest, for the poll that said so had the status 200.
+    @Test("not when the content of good answers says for each another reason")
+    func ownReasons() {
+        func streak(_ failures: [StepFailure]) -> Int {
+            failures.reduce(into: FailureStreak()) { streak, failure in
+                var item = ItemRecord(number: 1, key: "a", state: .failed)
+                item.failure = ItemFailure(stage: "model", failure: failure)
+                streak.add(item)
+            }.count
+        }
+        #expect(streak([StepFailure("no face", status: 200), StepFailure("too dark", status: 200)]) == 1)
+        #expect(streak([StepFailure("no credit", status: 200), StepFailure("no credit", status: 200)]) == 2)
+        #expect(streak(["a", "b"].map { StepFailure("no credit for \($0)", status: 402) }) == 2)
+    }
 
     @Test("by what failed before its reading neither in the end nor before")
     func aside() {

@@ -243,6 +243,23 @@ enum BatchPromises {
         }
     }
 
+    static func reasons(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBatch(world, check) { journal, lease in
+            _ = try await add(rows("a", "b", "c", "d"), to: lease, journal, isRead: true)
+            for (begun, (title, status)) in zip(
+                try await journal.beginItems(4, of: lease), [("x", 422), ("y", 422), ("dark", 200), ("short", 200)])
+            {
+                var item = begun.item
+                (item.state, item.ended) = (.failed, .at(9))
+                item.failure = ItemFailure(stage: "model", failure: StepFailure(title, status: status))
+                try await journal.finish(item, under: begun.lease)
+            }
+            let groups = try await journal.failures(of: lease.job, limit: 5)
+            check.expect(groups.map(\.code) == ["422", "dark", "short"], "what a good answer said is no status")
+            check.expect(try await journal.batch(lease.job)?.streak.count == 1)
+        }
+    }
+
     static func list(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         try await withBatch(world, check) { journal, lease in
             _ = try await add(rows("a"), to: lease, journal, isRead: true)

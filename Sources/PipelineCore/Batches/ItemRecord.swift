@@ -111,10 +111,14 @@ package struct ItemFailure: Sendable, Hashable {
         self.failure = failure
     }
 
-    /// Failures of one group are told once: the stage, and the status or else the sentence.
-    package var group: Group { Group(stage: stage, code: failure.status.map(String.init) ?? failure.title) }
+    /// The status by which failures are alike: of an answer that says no. One that is good says nothing of why its content was
+    /// judged a failure.
+    package var refusal: Int? { failure.status.flatMap { $0 >= 400 ? $0 : nil } }
 
-    /// The stage and the status, or the sentence where there is no status.
+    /// Failures of one group are told once: the stage, and the status of a refusal or else the sentence.
+    package var group: Group { Group(stage: stage, code: refusal.map(String.init) ?? failure.title) }
+
+    /// The stage and the status of a refusal, or the sentence where there is none.
     package struct Group: Sendable, Hashable {
         package let stage: String?
         package let code: String

@@ -104,8 +104,8 @@ extension JournalAccess {
     func failures(of batch: Int64, limit: Int) throws(JournalFailure) -> [FailureGroup] {
         try all(
             """
-            SELECT stage, coalesce(CAST(status AS TEXT), error ->> 'title') AS code, count(*) AS count, min(number) AS first,
-                max(attempt) AS attempts
+            SELECT stage, coalesce(CASE WHEN status >= 400 THEN CAST(status AS TEXT) END, error ->> 'title') AS code,
+                count(*) AS count, min(number) AS first, max(attempt) AS attempts
             FROM items WHERE batch = :batch AND state = 'failed'
             GROUP BY stage, code ORDER BY count DESC, first LIMIT :limit
             """, ["batch": batch, "limit": limit]
