@@ -54,3 +54,17 @@ package struct BatchDefinition: Sendable {
         }
     }
 }
+
+extension Template {
+    /// Reports secret inputs in the key of items, which stands in the journal and wherever items are shown.
+    func reportSecrets(among inputs: [InputDefinition], to findings: DiagnosticCollector) {
+        for reference in references {
+            guard case .input(let name) = reference.root, inputs.contains(where: { $0.name == name && $0.isSecret })
+            else { continue }
+            findings.report(
+                range: reference.range, pointer: "/batch/key",
+                "the secret input '\(name)' can't be in the key of items, which the journal keeps and lists show",
+                hint: "let another input tell the items apart")
+        }
+    }
+}

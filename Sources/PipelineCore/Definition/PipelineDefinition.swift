@@ -115,6 +115,7 @@ extension PipelineDefinition {
         let background = reader.value(backgroundField, default: .standard)
         let notifications = reader.value(notifyField, default: [])
         let batch = reader.optional(batchField)
+        batch?.key?.reportSecrets(among: inputs, to: reader.findings)
         reportRepeatedIDs(stages + finally, to: reader.findings)
         reportNames(of: reader)
         TemplateSlips(root: reader.place, findings: reader.findings, inputs: inputs.map(\.name)).check()
