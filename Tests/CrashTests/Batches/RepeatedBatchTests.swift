@@ -46,6 +46,36 @@ struct RepeatedBatchTests {
         }
     }
 
+    /// The second said how the first had ended, and did not say that none of its own rows was read.
+    @Test("goes on with its own rows when the first was killed, and says that it read none when a person stopped that")
+    func joinsWhatStopped() async throws {
+        for (signal, status) in [(SIGKILL, Int32(0)), (SIGINT, 75)] {
+            try await withWorkplace { workplace in
+                let service = try HeldService()
+                defer { service.server.stop() }
+                try workplace.write("held.json", HeldService.document)
+                try workplace.write("rows.csv", HeldService.rows(4).text)
+                func start() throws -> RunningProgram {
+                    try workplace.program.start(
+                        ["run", "held.json", "--each", "rows.csv", "--batch", "june"],
+                        environment: workplace.environment(["API_URL": service.server.url]), folder: workplace.folder)
+                }
+                let first = try start()
+                _ = await service.server.requests(atLeast: 8)
+                try workplace.write("rows.csv", HeldService.rows(6).text)
+                let second = try start()
+                #expect(await second.hasWritten("is running in another process"), "\(second.text)")
+                first.signal(signal)
+                _ = await first.end
+                service.open()
+                let end = await second.end
+                #expect(end.cause == .exited(status), "\(end)")
+                let isRead = end.errors.contains("june: 6/6 succeeded")
+                #expect(isRead == (status == 0), "\(end)")
+                #expect(end.errors.contains("none of the rows of this command was read") == !isRead, "\(end)")
+            }
+        }
+    }
 
     @Test("is judged by its own rows: what failed before stays as it is, until a row names it or it is begun again")
     func earlierFailures() async throws {

@@ -207,18 +207,23 @@ struct BatchSession {
     /// Shows how far the batch is until the process that owns it lets it go, and says how it ended.
     func watch(_ found: OwnedJob) async throws -> ExitStatus { try await follow(found) }
 
-    /// Waits until the process that owns the batch lets it go. Nil once the batch has ended: then this command's own rows
-    /// are read. Else the status of how it was let go, or of a signal that came first.
+    /// Waits until the process that owns the batch lets it go. Nil once the batch has ended, or nobody said why it was let
+    /// go: then this command is the same one again, and its own rows are read. Else the status of how it was let go, or of
+    /// a signal that came first, and that none of them was.
     func join(_ found: OwnedJob) async throws -> ExitStatus? {
         let key = found.snapshot.record.key
         let latest = try await SignalledWait(console: console).run(for: key) { stop in
             console.note("batch \(key) is running in another process; this one waits for it")
             return try await awaitRelease(of: found) { stop.isAsked }
         }
-        guard let latest else { return .suspended }
-        switch latest.snapshot.phase(isOwned: false) {
-        case .succeeded, .failed: return nil
-        default: return try await report(latest)
+        switch latest?.snapshot.phase(isOwned: false) {
+        case .succeeded, .failed, .unknown: return nil
+        case .suspended where latest?.snapshot.suspension(isOwned: false) == .crashed: return nil
+        case .running, .waiting, .suspended, .cancelled, nil:
+            var status = ExitStatus.suspended
+            if let latest { status = try await report(latest) }
+            console.note("none of the rows of this command was read; the same command again reads them")
+            return status
         }
     }
 
