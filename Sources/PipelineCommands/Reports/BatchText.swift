@@ -66,10 +66,19 @@ struct BatchText {
         ]
     }
 
-    /// A line of `--json` that tells of the whole batch.
-    func event(_ type: String, _ record: JobRecord, cause: SuspensionCause? = nil) -> String {
-        var data: JSONObject = ["batch": .string(key), "counts": countsJSON]
+    /// A line of `--json` that tells of the whole batch, with the groups of its failures at its end.
+    func event(
+        _ type: String, _ record: JobRecord, cause: SuspensionCause? = nil, failures: [FailureGroup]? = nil
+    ) -> String {
+        var data: JSONObject = ["counts": countsJSON]
         if let cause { data["cause"] = .string(cause.rawValue) }
+        if let failures { data["failures"] = .array(failures.map(\.json)) }
+        return event(type, record, data: data)
+    }
+
+    /// A line of `--json` with values of its own.
+    func event(_ type: String, _ record: JobRecord, data values: JSONObject) -> String {
+        let data = JSONObject([("batch", .string(key))] + values.map { ($0.name, $0.value) })
         let event: JSON = [
             "time": .string(SystemClock().now.description), "type": .string(type), "job": .string(record.id.text),
             "pipeline": .string(record.pipeline), "data": .object(data),
@@ -120,6 +129,16 @@ struct BatchText {
 
 extension ClosedService {
     /// The form of `show --json` and `list --json`.
+extension FailureGroup {
+    /// The form of `show --json` and of the event at the end.
+    var json: JSON {
+        [
+            "stage": JSON(stage), "code": .string(code), "count": .number(JSONNumber(count)),
+            "example": .string(example), "message": .string(message),
+        ]
+    }
+}
+
     var json: JSON { ["service": .string(name), "until": .string(until.description)] }
 
     /// Which one, until when, for people.

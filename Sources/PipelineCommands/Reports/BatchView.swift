@@ -62,8 +62,11 @@ final class BatchView: Sendable {
                 state.batch = batch
                 state.changed += added.changed.prefix(max(0, 1000 - state.changed.count))
             }
-            if isJSON { return }
             for row in added.bad {
+                if isJSON {
+                    console.data(BatchText(key: key, batch: batch).event("batch.row", job, data: row.json))
+                    continue
+                }
                 let place = row.place.map { " (\($0))" } ?? ""
                 let line = SafeText.line("✗ \(row.key)\(place): \(row.failure?.title ?? "")")
                 live?.note(line) ?? console.note(line)
@@ -105,5 +108,15 @@ final class BatchView: Sendable {
                 ? "note: \(first) has other inputs than before and was left alone"
                 : "note: \(count) items have other inputs than before and were left alone, e.g. \(first)")
         console.note("  hint: --changed does \(isOne ? "it" : "them") again")
+    }
+}
+
+extension NewItem {
+    /// A row that can't be begun, as `batch.row` tells it.
+    fileprivate var json: JSONObject {
+        [
+            "item": .string(key), "line": line.map { .number(JSONNumber($0)) } ?? .null, "place": JSON(place),
+            "error": failure.map(\.json) ?? .null,
+        ]
     }
 }

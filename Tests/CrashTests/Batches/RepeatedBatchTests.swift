@@ -102,6 +102,7 @@ struct RepeatedBatchTests {
             #expect(try await workplace.run("doctor").output.contains("journal   whole"))
         }
     }
+
     @Test("with one changed row alone and --changed does that row, and numbers its attempt on; a duplicate stays one")
     func changed() async throws {
         try await withWorkplace { workplace in
@@ -175,6 +176,13 @@ struct RepeatedBatchTests {
             let second = try await workplace.run("show", "june/2", "--json")
             let json = try JSON.parse(Array(second.output.utf8))
             #expect(json["inputs"]?["name"] == "b" && json["line"] == 2 && json["job"] == .null, "\(second)")
+            let events = try rows(
+                try await workplace.run(
+                    "run", "note.json", "--each", "bad.jsonl", "--batch", "july", "--output", "july", "--json"))
+            for event in events { OutputSchemaTests.check(event, try OutputSchemaTests.schema("event")) }
+            let told = events.filter { $0["type"] == "batch.row" }.compactMap { $0["data"]?["place"]?.string }
+            #expect(told == ["bad.jsonl:2", "bad.jsonl:3", "bad.jsonl:4"], "\(events.map(\.text))")
+            #expect(events.last?["data"]?["failures"]?.array?.isEmpty == false, "\(events.map(\.text))")
         }
     }
 

@@ -22,13 +22,7 @@ struct BatchReport {
             return
         }
         var object = text.summary(found, now: now)
-        object["failures"] = .array(
-            failures.map { group in
-                [
-                    "stage": JSON(group.stage), "code": .string(group.code), "count": .number(JSONNumber(group.count)),
-                    "example": .string(group.example), "message": .string(group.message),
-                ]
-            })
+        object["failures"] = .array(failures.map(\.json))
         console.data(JSON.object(object).prettyText())
     }
 }

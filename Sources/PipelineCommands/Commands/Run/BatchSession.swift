@@ -286,7 +286,7 @@ struct BatchSession {
         let failures = try await journal.failures(of: id, limit: 10)
         for group in failures { lines.append(text.line(of: group)) }
         if options.isJSON {
-            console.data(text.event(end.eventName, job.record, cause: end.cause))
+            console.data(text.event(end.eventName, job.record, cause: end.cause, failures: failures))
         } else {
             for line in lines { console.note(line) }
         }
