@@ -5,7 +5,8 @@ package protocol ServiceJournal: Sendable {
     /// Keeps that a service is closed; nobody has a trial then.
     func closeService(_ service: ClosedService) async throws(JournalFailure)
     /// Gives the right to send one trial to a service whose time has passed, until another time. Returns false when somebody
-    /// has it, or the service is closed for longer by now.
+    /// has it, or the service is closed for longer by now. The times of several processes that ask at once may differ by
+    /// ``ClosedService/slack``: only what is further off was begun before a clock was set back.
     func beginTrial(of service: ServiceID, at now: Timestamp, until limit: Timestamp) async throws(JournalFailure)
         -> Bool
     /// Keeps that a service takes requests again.
@@ -50,6 +51,9 @@ package struct ClosedService: Sendable, Hashable {
         self.closings = closings
         self.trialUntil = trialUntil
     }
+
+    /// More time than a commit takes to be written, and less than by which a clock is set back that matters.
+    package static let slack = Duration.seconds(5)
 
     /// Returns when it takes a trial. A clock that was set back does not make it longer than it was meant to be.
     package func opens(at now: Timestamp) -> Timestamp { now >= since ? until : min(until, now + (until - since)) }

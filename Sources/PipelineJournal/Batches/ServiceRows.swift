@@ -33,13 +33,18 @@ struct ServiceRows<Connection: JournalConnection>: JournalAccess {
     func beginTrial(
         of service: ServiceID, at now: Timestamp, until limit: Timestamp
     ) throws(JournalFailure) -> Bool {
-        // A trial that has more time than any is given was begun before the clock was set back.
+        // A trial that has more time than any is given was begun before the clock was set back. Who asked a moment earlier and
+        // was written later is not meant.
         try change(
             """
             UPDATE services SET trial_until = :limit
-            WHERE id = :id AND (until <= :now OR since > :now)
-                AND (trial_until IS NULL OR trial_until <= :now OR trial_until > :limit)
-            """, ["id": service.text, "now": now, "limit": limit]) == 1
+            WHERE id = :id AND (until <= :now OR since > :latest)
+                AND (trial_until IS NULL OR trial_until <= :now OR trial_until > :longest)
+            """,
+            [
+                "id": service.text, "now": now, "limit": limit, "latest": now + ClosedService.slack,
+                "longest": limit + ClosedService.slack,
+            ]) == 1
     }
 
     func open(_ service: ServiceID) throws(JournalFailure) {

@@ -15,10 +15,11 @@ extension MemoryJournal: ServiceJournal {
         of service: ServiceID, at now: Timestamp, until limit: Timestamp
     ) async throws(JournalFailure) -> Bool {
         state.withLock { state in
-            guard let closed = state.image.services[service], closed.until <= now || closed.since > now else {
+            let slack = ClosedService.slack
+            guard let closed = state.image.services[service], closed.until <= now || closed.since > now + slack else {
                 return false
             }
-            if let trial = closed.trialUntil, trial > now, trial <= limit { return false }
+            if let trial = closed.trialUntil, trial > now, trial <= limit + slack { return false }
             state.image.services[service]?.trialUntil = limit
             return true
         }
