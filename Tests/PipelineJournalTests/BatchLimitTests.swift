@@ -76,6 +76,7 @@ struct BatchLimitTests {
         batch.counts[.failed] = 5
         #expect(batch.obstacle == .tooManyFailures)
     }
+
     @Test("unknown when an item is, whatever else failed")
     func unknown() {
         #expect(batch(BatchSettings(), [.failed: 1, .unknown: 1]).outcome == .unknown)
@@ -101,5 +102,11 @@ struct BatchLimitTests {
         #expect(affordable([.succeeded: 4, .failed: 5], cost: 8, spend: 1000) == 10)
         #expect(affordable([.succeeded: 5, .failed: 5], cost: 10, spend: 1000) == 64)
         #expect(affordable([.failed: 500, .pending: 60], cost: nil) == 10, "bad rows are no sample")
+        #expect(affordable([.succeeded: 9, .pending: 51], cost: nil) == 10)
+        #expect(affordable([.succeeded: 10, .pending: 50], cost: nil) == 0, "its document gives no number")
+        #expect(affordable([.succeeded: 10, .pending: 50], cost: 0) == 64, "they were free")
+        var mended = batch(BatchSettings(spend: 10), [.succeeded: 50, .pending: 50])
+        mended.settings.unpriced = 50
+        #expect(mended.affordableCount == 10, "those of before say nothing")
     }
 }

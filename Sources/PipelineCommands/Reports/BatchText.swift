@@ -92,11 +92,12 @@ struct BatchText {
         let isOwned = job.owner != nil
         let phase = snapshot.phase(isOwned: isOwned)
         let clock = TimeText(now: now)
-        let cause = snapshot.suspension(isOwned: isOwned).map { " (\($0.explanation))" } ?? ""
+        let cause = snapshot.suspension(isOwned: isOwned)
+        let why = cause.map { " (\(batch.explanation(of: $0)))" } ?? ""
         var lines: [StyledText] = [
             "batch     \(key)  job \(snapshot.record.id)",
             "pipeline  \(snapshot.record.pipeline)  (\(snapshot.record.sourceName))",
-            "state     \(phase.rawValue, phase.style)\(cause)",
+            "state     \(phase.rawValue, phase.style)\(why)",
             "started   \(clock.dated(snapshot.record.started))",
         ]
         if let ended = snapshot.ended {
@@ -118,17 +119,16 @@ struct BatchText {
         for service in closed { lines.append("closed    \(service.line(now: now))") }
         lines += ["", StyledText(counts)]
         for group in failures { lines.append(StyledText(line(of: group))) }
-        if snapshot.ended == nil, !isOwned {
-            let more = snapshot.suspension(isOwned: isOwned) == .spent ? " --spend MORE" : ""
-            lines.append("go on with: pipeline resume \(key)\(more)")
+        if let cause {
+            lines.append(StyledText(batch.invitation(after: cause, key)))
+        } else if phase == .unknown, let advice = job.batchAdvice {
+            lines.append(StyledText(advice))
         }
         if failures.contains(where: \.wasBegun) { lines.append("begin what failed anew with: pipeline retry \(key)") }
         return lines
     }
 }
 
-extension ClosedService {
-    /// The form of `show --json` and `list --json`.
 extension FailureGroup {
     /// The form of `show --json` and of the event at the end.
     var json: JSON {
@@ -139,6 +139,8 @@ extension FailureGroup {
     }
 }
 
+extension ClosedService {
+    /// The form of `show --json` and `list --json`.
     var json: JSON { ["service": .string(name), "until": .string(until.description)] }
 
     /// Which one, until when, for people.

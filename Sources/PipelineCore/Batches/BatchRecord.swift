@@ -50,6 +50,8 @@ package struct ReadingPlace: Sendable, Hashable {
     package var line: Int?
     /// The path that was read last, of files found by a pattern.
     package var path: String?
+    /// The state of the file that the byte is of: in another one it means nothing.
+    package var fingerprint: String?
 
     package init(
         source: Int, offset: Int64? = nil, line: Int? = nil, path: String? = nil, fingerprint: String? = nil
@@ -57,15 +59,13 @@ package struct ReadingPlace: Sendable, Hashable {
         self.source = source
         self.offset = offset
         self.line = line
-    /// The state of the file that the byte is of: in another one it means nothing.
-    package var fingerprint: String?
         self.path = path
+        self.fingerprint = fingerprint
     }
 }
 
 /// The limits of a batch.
 package struct BatchSettings: Sendable, Hashable {
-        self.fingerprint = fingerprint
     /// The number of items that are begun and not ended.
     package var atOnce: Int
     /// Nil without one: then everything is tried, and one failure fails the batch.
@@ -78,6 +78,9 @@ package struct BatchSettings: Sendable, Hashable {
     package var spend: Double?
     /// The number of failures that were there when a person said to go on: they do not stop it again.
     package var forgiven = 0
+    /// The number of items that had succeeded at no known cost when a person said to go on: they say nothing of what the
+    /// next ones cost.
+    package var unpriced = 0
 
     package init(
         atOnce: Int = 64, tolerance: FailureTolerance? = nil, stopAfter: Int = 10, results: String? = nil,
@@ -119,12 +122,22 @@ extension BatchRecord {
     /// much each as those before. What was spent bounds it from the first item on.
     package var affordableCount: Int {
         guard let spend = settings.spend else { return settings.atOnce }
+        if isCostUnknown { return 0 }
         // Rows that could not be begun have cost nothing and say nothing: while no cost is known, what failed is no sample.
-        guard let cost, cost > 0 else { return most(afterEnds: count(.succeeded)) }
+        guard let cost, cost > 0 else { return most(afterEnds: count(.succeeded) - settings.unpriced) }
         let sample = count(.succeeded) > 0 ? count(.succeeded) : max(1, endedCount)
         let left = (spend - cost) / (cost / Double(sample))
         return left < 1 ? 0 : Int(min(left, Double(most(afterEnds: endedCount))))
     }
+
+    /// True if so many items have succeeded without a cost that an amount can't bound the rest: the document's `cost` gives
+    /// no number.
+    package var isCostUnknown: Bool {
+        settings.spend != nil && cost == nil && count(.succeeded) - settings.unpriced >= Self.costSample
+    }
+
+    /// The number of those that have succeeded at no known cost, for ``BatchSettings/unpriced``.
+    package var unpricedCount: Int { cost == nil ? count(.succeeded) : 0 }
 
     private func most(afterEnds count: Int) -> Int {
         count < Self.costSample ? min(settings.atOnce, Self.costSample) : settings.atOnce

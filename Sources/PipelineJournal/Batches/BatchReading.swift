@@ -149,6 +149,7 @@ extension BatchSettings {
             "atOnce": .number(JSONNumber(atOnce)), "tolerate": JSON(tolerance?.text),
             "stopAfter": .number(JSONNumber(stopAfter)), "results": JSON(results),
             "spend": spend.map { .number(JSONNumber($0)) } ?? .null, "forgiven": .number(JSONNumber(forgiven)),
+            "unpriced": .number(JSONNumber(unpriced)),
         ]
     }
 
@@ -160,7 +161,6 @@ extension BatchSettings {
             atOnce: atOnce, tolerance: object["tolerate"]?.string.flatMap { FailureTolerance($0) },
             stopAfter: stopAfter, results: object["results"]?.string, spend: object["spend"]?.number?.double)
         forgiven = object["forgiven"]?.number?.int ?? 0
-    }
         unpriced = object["unpriced"]?.number?.int ?? 0
     }
 }
@@ -171,6 +171,7 @@ extension BatchRecord {
         (place["aside"]?.object ?? [:]).reduce(into: [:]) { counts, member in
             if let state = ItemRecord.State(rawValue: member.name) { counts[state] = member.value.number?.int }
         }
+    }
 }
 
 extension ReadingPlace {

@@ -5,6 +5,31 @@ extension BatchRecord {
     package var lacksStandardInput: Bool {
         !isRead && sources.dropFirst(place?.source ?? 0).contains { ItemSource.isStandardInput($0) }
     }
+
+    /// Why the batch stands, in words.
+    package func explanation(of cause: SuspensionCause) -> String {
+        cause == .spent && isCostUnknown
+            ? "no item has said what it cost, so that --spend bounds nothing" : cause.explanation
+    }
+
+    /// How a batch goes on that stands for a reason, as a line for people ends.
+    package func invitation(after cause: SuspensionCause, _ key: String) -> String {
+        let next = continuation(after: cause, key)
+        return next.hasPrefix("pipeline ") ? "go on with: \(next)" : next
+    }
+
+    /// The command by which a batch goes on that stands for a reason, as a person types it, or what else to do.
+    package func continuation(after cause: SuspensionCause, _ key: String) -> String {
+        switch cause {
+        case .spent where isCostUnknown:
+            "mend \"cost\" in the document and run the same command again with --changed, or without --spend"
+        case .spent: "pipeline resume \(key) --spend MORE"
+        case .interrupted where lacksStandardInput, .crashed where lacksStandardInput:
+            "run the same command again: it adds the rest of its standard input, and what is done stays done"
+        case .secret, .interrupted, .paused, .noNetwork, .crashed, .extension, .tooManyFailures, .sameFailure:
+            "pipeline resume \(key)"
+        }
+    }
 }
 
 /// What people are told of a batch, wherever they look at it.
@@ -22,12 +47,13 @@ extension OwnedJob {
         switch snapshot.suspension(isOwned: owner != nil) {
         case .tooManyFailures, .sameFailure:
             return "mend what failed, then pipeline retry \(key), or pipeline resume \(key) for those not yet begun"
-        case .spent: return "pipeline resume \(key) --spend MORE"
-        case .interrupted where snapshot.batch?.lacksStandardInput == true:
-            return "run the same command again: it adds the rest of its standard input"
-        case .secret, .interrupted, .paused, .noNetwork, .crashed, .extension: return "pipeline resume \(key)"
+        case let cause?: return snapshot.batch?.continuation(after: cause, key)
         case nil:
-            return snapshot.phase(isOwned: owner != nil) == .failed ? "once mended, pipeline retry \(key)" : nil
+            switch snapshot.phase(isOwned: owner != nil) {
+            case .failed: return "once mended, pipeline retry \(key)"
+            case .unknown: return "see at the service, then pipeline resolve each item that 'pipeline why \(key)' names"
+            case .running, .waiting, .suspended, .succeeded, .cancelled: return nil
+            }
         }
     }
 }

@@ -153,7 +153,9 @@ struct BadBatchInputTests {
             defer { close(writer) }
             program.signal(SIGINT)
             let end = await program.end
-            #expect(end.cause == .exited(75) && end.errors.contains("go on with: pipeline resume june"), "\(end)")
+            #expect(end.cause == .exited(75) && end.errors.contains("run the same command again"), "\(end)")
+            let shown = try await workplace.run("show", "june")
+            #expect(shown.output.contains("run the same command again"), "resume can't read the rest: \(shown)")
             try workplace.write("names.txt", "one\ntwo\nthree\n")
             let again = try await shell(
                 "exec \"$0\" run note.json --each text=- --batch june --output out < names.txt", workplace

@@ -109,6 +109,28 @@ struct CostTests {
         }
     }
 
+    @Test("that no item names can't be bounded: the batch stops, says why, and goes on once the document is mended")
+    func unknownCost() async throws {
+        try await withScene { workplace, environment in
+            try workplace.write("model.json", document(#""cost": "response.body.prize","#))
+            try workplace.write("rows.csv", "file\n" + lines((1...40).map { "talk-\($0)" }))
+            let command = ["run", "model.json", "--each", "rows.csv", "--batch", "june", "--spend", "30"]
+            func run(_ more: String...) async throws -> ProgramEnd {
+                try await workplace.program.run(
+                    command + ["--at-once", "1"] + more, environment: workplace.environment(environment),
+                    folder: workplace.folder)
+            }
+            let end = try await run()
+            #expect(end.cause == .exited(75), "\(end)")
+            #expect(end.errors.contains("no item has said what it cost"), "\(end)")
+            #expect(end.errors.contains("mend \"cost\" in the document"), "\(end)")
+            #expect(try await workplace.show("june")["counts"]?["succeeded"] == 10)
+            try workplace.write("model.json", document(#""cost": "response.body.usage.total * 0.002","#))
+            let mended = try await run("--changed")
+            #expect(mended.cause == .exited(0), "\(mended)")
+            #expect(try await workplace.show("june")["cost"]?.number?.double == 15)
+        }
+    }
     /// Each poll of a failed model has the status 200, by which all of them were alike.
     @Test("items that fail for reasons of their own do not stop it")
     func ownReasons() async throws {

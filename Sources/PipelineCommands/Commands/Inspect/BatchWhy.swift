@@ -32,7 +32,7 @@ struct BatchWhy {
                 ]).prettyText())
             return
         }
-        let why = cause.map { ": \($0.explanation)" } ?? ""
+        let why = cause.map { ": \(batch.explanation(of: $0))" } ?? ""
         console.data(
             "batch \(snapshot.record.key) \(WhyCommand.verb(phase)) \(phase.rawValue, phase.style)\(why)" as StyledText)
         if let advice { console.data("  \("do:", .cyan) \(advice)" as StyledText) }

@@ -32,6 +32,7 @@ extension BatchSession {
                 continue
             }
             if given.results == nil { batch.settings.results = earlier.settings.results }
+            batch.settings.unpriced = earlier.unpricedCount
             do {
                 return try await goOn(found.snapshot, batch, draft, given, output)
             } catch JournalFailure.owned {

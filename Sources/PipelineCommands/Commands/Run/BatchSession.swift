@@ -46,9 +46,10 @@ struct BatchSession {
         }
         let lease = try await acquire(job)
         if retries { _ = try await journal.retryItems(keys, in: states, of: lease) }
-        if var settings = try await journal.batch(lease.job)?.settings {
+        if let batch = try await journal.batch(lease.job) {
+            var settings = batch.settings
             settings.spend = spend ?? settings.spend
-            settings.forgiven = try await journal.batch(lease.job)?.count(.failed) ?? 0
+            (settings.forgiven, settings.unpriced) = (batch.count(.failed), batch.unpricedCount)
             try await journal.configure(settings, of: lease)
         }
         try await journal.stop(nil, lease)
@@ -322,11 +323,7 @@ struct BatchSession {
             console.note("error: another process has taken batch \(key) over")
             return .suspended
         case .suspended(let cause):
-            let more = cause == .spent ? " --spend MORE" : ""
-            console.note("suspended (\(cause.explanation)); go on with: pipeline resume \(key)\(more)")
-            if batch.lacksStandardInput {
-                console.note("  hint: its standard input was not read to the end; the same command adds the rest")
-            }
+            console.note("suspended (\(batch.explanation(of: cause))); \(batch.invitation(after: cause, key))")
             if cause == .tooManyFailures || cause == .sameFailure {
                 console.note(
                     "  hint: nothing more is begun until then; 'pipeline retry \(key)' begins what failed anew")
