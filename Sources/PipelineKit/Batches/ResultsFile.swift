@@ -10,9 +10,11 @@ package final class ResultsFile: Sendable {
     private let descriptor: FileDescriptor
     private let failure = Mutex<String?>(nil)
 
-    /// Opens the file, or makes it.
+    /// Opens the file, or makes it. What is no regular file is refused: rows that are there already are read, which of a pipe
+    /// would never end.
     package init(_ path: String) throws(StepFailure) {
         self.path = path
+        try Self.check(path)
         do {
             descriptor = try FileDescriptor.open(
                 FilePath(path), .readWrite, options: [.create, .append, .closeOnExec],
@@ -23,6 +25,15 @@ package final class ResultsFile: Sendable {
     }
 
     deinit { try? descriptor.close() }
+
+    /// Refuses a path at which something else stands than a regular file, without opening it.
+    package static func check(_ path: String) throws(StepFailure) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+        throw StepFailure(
+            "\(path) is no regular file, and --results is one: rows that are there are read again",
+            hint: "name a file; 'pipeline results BATCH' prints the rows for another program")
+    }
 
     /// True if there is a file with something in it.
     package static func exists(_ path: String) -> Bool {

@@ -131,6 +131,23 @@ struct CostTests {
             #expect(try await workplace.show("june")["cost"]?.number?.double == 15)
         }
     }
+
+    @Test("its rows of results go into a regular file alone; nothing begins before that is known")
+    func results() async throws {
+        try await withScene { workplace, environment in
+            try workplace.write("model.json", document(""))
+            try workplace.write("rows.csv", "file\na\n")
+            try #require(mkfifo(workplace.path("pipe"), 0o600) == 0)
+            for path in ["pipe", "/dev/full"] {
+                let end = try await workplace.run(
+                    "run", "model.json", "--each", "rows.csv", "--batch", "june", "--results", path,
+                    environment: environment, limit: .seconds(20))
+                #expect(end.cause == .exited(2) && end.errors.contains("is no regular file"), "\(end)")
+            }
+            #expect(try await workplace.run("show", "june").cause == .exited(64))
+        }
+    }
+
     /// Each poll of a failed model has the status 200, by which all of them were alike.
     @Test("items that fail for reasons of their own do not stop it")
     func ownReasons() async throws {

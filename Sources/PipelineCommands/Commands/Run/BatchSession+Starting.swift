@@ -110,7 +110,9 @@ extension BatchSession {
 
     /// Makes room for a file of results that is none of this batch's: it is replaced when a person said so.
     private func replaceResults(_ path: String?) throws {
-        guard let path, ResultsFile.exists(path) else { return }
+        guard let path else { return }
+        try ResultsFile.check(path)
+        guard ResultsFile.exists(path) else { return }
         guard options.overwrites else {
             throw CommandError(
                 .invalid, "\(path) exists, and belongs to no earlier run of this batch",
