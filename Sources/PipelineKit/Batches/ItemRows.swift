@@ -133,7 +133,7 @@ struct ItemRows {
     private func inputs(ofBad row: ItemRow) -> JSONObject {
         let given: JSONObject
         switch row.content {
-        case .bad: return [:]
+        case .bad, .badName: return [:]
         case .value(let text): given = [sourceInputs?[0] ?? "": .string(text)]
         case .fields(let fields): given = JSONObject(zip(header, fields).map { ($0, .string($1)) })
         case .members(let members): given = members
@@ -153,6 +153,7 @@ struct ItemRows {
         var key: String?
         switch row.content {
         case .bad(let reason): throw StepFailure(reason)
+        case .badName: throw StepFailure("its name is no text in UTF-8", hint: "rename the file")
         case .value(let text):
             own = JSONObject([(sourceInputs?[0] ?? "", .string(text))])
             key = text.hasPrefix(keyTrim) ? String(text.dropFirst(keyTrim.count)) : text
@@ -240,7 +241,7 @@ struct ItemRows {
 
     private func content(ofBad row: ItemRow) -> String {
         switch row.content {
-        case .value(let text):
+        case .value(let text), .badName(let text):
             String((text.hasPrefix(keyTrim) ? String(text.dropFirst(keyTrim.count)) : text).prefix(200))
         case .fields(let fields): "line \(row.line ?? 0): " + fields.joined(separator: ",").prefix(60)
         case .members(let members): Self.digest(members)

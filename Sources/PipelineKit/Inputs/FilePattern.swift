@@ -1,4 +1,5 @@
 import CLibrary
+import PipelineCore
 
 /// A pattern of paths: `*`, `?` and `[…]` inside a name (fnmatch(3)), `{a,b}`, and `**` for any number of folders, none too.
 ///
@@ -64,43 +65,79 @@ package struct FilePattern: Sendable, Equatable {
         throw ItemSourceError("the pattern '\(text)' has a { without its }", hint: "write [{] for the letter")
     }
 
-    /// The files that match, sorted, below a folder for a relative pattern; each once.
-    package func files(in folder: String) -> [String] {
-        var found: Set<String> = []
+    /// The files that match, in the order of their bytes, below a folder for a relative pattern; each once. A link that leads
+    /// nowhere is one too: what reads it says so.
+    package func files(in folder: String) -> [Match] {
+        var found: Set<Match> = []
         for names in alternatives { walk(names[...], at: isAbsolute ? "/" : "", folder, &found) }
-        return found.sorted()
+        return found.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 
-    private func walk(_ names: ArraySlice<String>, at path: String, _ folder: String, _ found: inout Set<String>) {
+    /// A path that was found, told apart by its bytes: two names may look alike.
+    package struct Match: Hashable {
+        private let text: String
+        /// True if the path is text, as the values of inputs are.
+        let isText: Bool
+
+        fileprivate init(_ text: String, isText: Bool = true) { (self.text, self.isText) = (text, isText) }
+
+        /// The path; of one that is no text with `\xNN` for each byte that is none.
+        package var path: String { text }
+        package var bytes: String.UTF8View { text.utf8 }
+
+        package static func == (left: Match, right: Match) -> Bool { left.bytes.elementsEqual(right.bytes) }
+
+        package func hash(into hasher: inout Hasher) { for byte in bytes { hasher.combine(byte) } }
+    }
+
+    private func walk(_ names: ArraySlice<String>, at path: String, _ folder: String, _ found: inout Set<Match>) {
         guard let name = names.first else { return }
         let rest = names.dropFirst()
         func place(_ path: String) -> String { path.hasPrefix("/") ? path : folder + "/" + path }
         if name == "**" {
             // Also no folder at all: `**/x` finds `x`.
             walk(rest.isEmpty ? ["*"] : rest, at: path, folder, &found)
-            for entry in Self.entries(of: place(path)) where !entry.hasPrefix(".") {
+            for entry in Self.entries(of: place(path)).names where !entry.hasPrefix(".") {
                 if Self.isFolder(place(path + entry), followingLinks: false) {
                     walk(names, at: path + entry + "/", folder, &found)
                 }
             }
             return
         }
-        let entries = Self.isWild(name) ? Self.entries(of: place(path)).filter { Self.matches($0, name) } : [name]
-        for entry in entries {
+        guard Self.isWild(name) else { return step(to: name) }
+        let entries = Self.entries(of: place(path))
+        for entry in entries.names where Self.matches(entry, name) { step(to: entry) }
+        // What a folder of such a name holds has no path that is text either.
+        for entry in entries.others where Self.matches(entry, name) {
+            found.insert(Match(path + Self.escaped(entry), isText: false))
+        }
+
+        func step(to entry: String) {
             let next = path + entry
             if rest.isEmpty {
-                if Self.isFile(place(next)) { found.insert(next) }
+                if Self.isFile(place(next)) { found.insert(Match(next)) }
             } else if Self.isFolder(place(next), followingLinks: true) {
                 walk(rest, at: next + "/", folder, &found)
             }
         }
     }
 
-    private static func matches(_ name: String, _ pattern: String) -> Bool { fnmatch(pattern, name, FNM_PERIOD) == 0 }
+    private static func matches(_ name: String, _ pattern: String) -> Bool {
+        NameLocale.shared.within { fnmatch(pattern, name, FNM_PERIOD) == 0 }
+    }
+
+    private static func matches(_ name: [CChar], _ pattern: String) -> Bool { fnmatch(pattern, name, FNM_PERIOD) == 0 }
+
+    /// A name that is no text, with `\xNN` for each byte beyond ASCII.
+    private static func escaped(_ name: [CChar]) -> String {
+        name.dropLast().map { byte in
+            byte >= 0x20 ? String(Unicode.Scalar(UInt8(byte))) : "\\x" + [UInt8(bitPattern: byte)].hex
+        }.joined()
+    }
 
     private static func isFile(_ path: String) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
+        return (stat(path, &status) == 0 || lstat(path, &status) == 0) && status.st_mode & S_IFMT != S_IFDIR
     }
 
     private static func isFolder(_ path: String, followingLinks: Bool) -> Bool {
@@ -109,17 +146,23 @@ package struct FilePattern: Sendable, Equatable {
             && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    private static func entries(of folder: String) -> [String] {
-        guard let stream = opendir(folder.isEmpty ? "." : folder) else { return [] }
+    /// The names in a folder: those that are text in UTF-8, and the others with the zero at their end.
+    private static func entries(of folder: String) -> (names: [String], others: [[CChar]]) {
+        guard let stream = opendir(folder.isEmpty ? "." : folder) else { return ([], []) }
         defer { closedir(stream) }
-        var names: [String] = []
+        var (names, others) = ([String](), [[CChar]]())
         while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
-                name.withMemoryRebound(to: CChar.self, capacity: 1) { String(validatingCString: $0) }
+            withUnsafePointer(to: &entry.pointee.d_name) { name in
+                name.withMemoryRebound(to: CChar.self, capacity: 1) { name in
+                    if let text = String(validatingCString: name) {
+                        if text != ".", text != ".." { names.append(text) }
+                    } else {
+                        others.append(Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1)))
+                    }
+                }
             }
-            if let name, name != ".", name != ".." { names.append(name) }
         }
-        return names
+        return (names, others)
     }
 }
 

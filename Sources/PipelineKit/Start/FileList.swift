@@ -17,7 +17,13 @@ enum FileList {
         } catch {
             throw StepFailure("the input '\(name)': \(error.message)", hint: error.hint)
         }
-        let files = pattern.files(in: folder).map { AbsolutePath.of($0, in: folder) }
+        let found = pattern.files(in: folder)
+        if let other = found.first(where: { !$0.isText }) {
+            throw StepFailure(
+                "the name of \(other.path) is no text in UTF-8, and the input '\(name)' is one",
+                hint: "rename the file, or give a pattern that leaves it out")
+        }
+        let files = found.map { AbsolutePath.of($0.path, in: folder) }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         guard files.isEmpty else { return files }
         throw StepFailure(

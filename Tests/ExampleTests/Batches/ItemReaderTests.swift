@@ -123,7 +123,9 @@ struct ItemReaderTests {
                     at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
                 try Data("1".utf8).write(to: url)
             }
-            func found(_ pattern: String) throws -> [String] { try FilePattern(pattern).files(in: folder) }
+            func found(_ pattern: String) throws -> [String] {
+                try FilePattern(pattern).files(in: folder).map(\.path)
+            }
             #expect(try found("*.wav") == ["a.wav"])
             #expect(try found("**/*.wav") == ["a.wav", "x/d.wav", "x/y/e.wav"])
             #expect(try found("*.{wav,mp3}") == ["a.wav", "b.mp3"])
@@ -136,6 +138,34 @@ struct ItemReaderTests {
             #expect(throws: ItemSourceError.self) { _ = try FilePattern("a{b") }
             let empty = #expect(throws: ItemSourceError.self) { _ = try FileReader("*.flac", in: folder) }
             #expect(empty?.message == "no file matches '*.flac'")
+        }
+    }
+
+    /// Of two names that look alike one was left out, as were names that are no text and links that lead nowhere.
+    @Test("from files whatever they are called: none that matches is left out without a word")
+    func oddNames() throws {
+        try withFolder { folder in
+            for name: [UInt8] in [
+                Array("a.wav".utf8), Array("\u{FC}.wav".utf8), Array("u\u{308}.wav".utf8),
+                [0x4D, 0xFC] + Array(".wav".utf8),
+            ] {
+                let path = Array((folder + "/").utf8) + name + [0]
+                let file = path.withUnsafeBufferPointer { bytes in
+                    bytes.withMemoryRebound(to: CChar.self) { open($0.baseAddress!, O_CREAT | O_WRONLY, 0o600) }
+                }
+                try #require(file >= 0)
+                close(file)
+            }
+            try FileManager.default.createSymbolicLink(
+                atPath: folder + "/link.wav", withDestinationPath: "gone")
+            let found = try FilePattern("*.wav").files(in: folder)
+            #expect(
+                found.map { Array($0.path.utf8) }
+                    == ["M\\xfc.wav", "a.wav", "link.wav", "u\u{308}.wav", "\u{FC}.wav"].map { Array($0.utf8) })
+            #expect(try FilePattern("?.wav").files(in: folder).count == 2, "a letter of two bytes is one")
+            #expect(try FilePattern("[ü].wav").files(in: folder).count == 1)
+            let reader = try FileReader("*.wav", in: folder)
+            #expect(reader.next()?.content == .badName("M\\xfc.wav"))
         }
     }
 

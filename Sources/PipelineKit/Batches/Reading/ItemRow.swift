@@ -17,6 +17,8 @@ package struct ItemRow: Sendable, Equatable {
         case members(JSONObject)
         /// The row can't be read; one sentence that says why.
         case bad(String)
+        /// The name of a file is no text; as it can be shown.
+        case badName(String)
     }
 
     package init(line: Int?, content: Content) {

@@ -101,7 +101,7 @@ package enum ItemSource: Sendable, Equatable {
 
 /// Reads the files of a pattern as rows.
 package final class FileReader: ItemReader {
-    private let files: [String]
+    private let files: [FilePattern.Match]
     private var index: Int
     /// The part of each path that a key leaves out.
     package let fixedPart: String
@@ -124,15 +124,18 @@ package final class FileReader: ItemReader {
                     : "check the pattern; hidden files need a dot in it, and '**' finds files in folders below")
         }
         index = 0
-        if case .path(let last)? = place { index = files.firstIndex { $0 > last } ?? files.count }
+        if case .path(let last)? = place {
+            index = files.firstIndex { last.utf8.lexicographicallyPrecedes($0.bytes) } ?? files.count
+        }
     }
 
-    package var place: ItemPlace { .path(index > 0 ? files[index - 1] : "") }
+    package var place: ItemPlace { .path(index > 0 ? files[index - 1].path : "") }
     package var mayBlock: Bool { false }
 
     package func next() -> ItemRow? {
         guard index < files.count else { return nil }
         index += 1
-        return ItemRow(line: nil, content: .value(files[index - 1]))
+        let file = files[index - 1]
+        return ItemRow(line: nil, content: file.isText ? .value(file.path) : .badName(file.path))
     }
 }
