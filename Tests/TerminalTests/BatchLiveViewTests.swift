@@ -33,7 +33,7 @@ struct BatchLiveViewTests {
             let screen = try await terminal.screen { screen in
                 screen.contains { $0.hasPrefix("june") && $0.contains("1/5") && $0.contains("3 at work") }
             }
-            #expect(screen.contains { $0.hasPrefix("fetch") && $0.contains("░") && $0.contains("✗1") }, "\(screen)")
+            #expect(screen.contains { $0.hasPrefix("fetch") && $0.contains("░ 0/5  ✗1") }, "\(screen)")
             for name in ["talk-1", "talk-2", "talk-3"] {
                 #expect(screen.contains { $0.contains("  \(name)  fetch") }, "\(screen)")
             }

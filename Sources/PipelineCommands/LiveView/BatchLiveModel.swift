@@ -91,8 +91,10 @@ struct BatchLiveModel {
     }
 
     private func row(of stage: Stage, _ names: Int) -> StyledText {
+        let total = batch.itemCount
         var text: StyledText =
-            "\(StyledText(stage.id).padded(to: names))  \(Self.bar(stage.done, batch.itemCount), .cyan) \(stage.done)"
+            "\(StyledText(stage.id).padded(to: names))  \(Self.bar(stage.done, total), .cyan) "
+            + "\(stage.done)/\(total)\(batch.isRead ? "" : "+")"
         if stage.failed > 0 { text += "  \("✗\(stage.failed)", .red)" }
         if !stage.active.isEmpty { text += "  \(stage.active.count) at work" }
         return text
