@@ -6,9 +6,6 @@ import PipelineJournal
 /// The background owner of a state folder as other processes reach it: over its control socket, started when none
 /// listens.
 package struct BackgroundOwner: Sendable {
-    /// The name under which it has the jobs of a state folder.
-    static let name = OwnerID("daemon")
-
     private let settings: Settings
     private let address: ControlAddress
 
@@ -80,7 +77,7 @@ package struct BackgroundOwner: Sendable {
         let end = ContinuousClock.now + .seconds(20)
         var wasTaken = false
         while (try ask(.status)) == nil {
-            guard SQLiteJournal.isTaken(Self.name, in: settings.stateFolder) else { return wasTaken }
+            guard SQLiteJournal.isTaken(Workspace.backgroundOwner, in: settings.stateFolder) else { return wasTaken }
             guard ContinuousClock.now < end else { return false }
             wasTaken = true
             poll(nil, 0, 20)

@@ -89,6 +89,9 @@ package final class Workspace: Sendable {
         outageObserver.withLock { $0 = observe }
     }
 
+    /// The name under which a background owner has the jobs of a state folder.
+    static let backgroundOwner = OwnerID("daemon")
+
     /// The journal of the settings for a background owner. That of a state folder is opened under a name by which only one
     /// process can have jobs. `observe` is told why a database can't be written to for now, and nil once it can again.
     package func openBackgroundJournal(
@@ -97,7 +100,7 @@ package final class Workspace: Sendable {
         if let address = settings.journalAddress {
             return try PostgresJournal(shared: address, settings, observe: observe)
         }
-        return try SQLiteJournal(folder: settings.stateFolder, owner: BackgroundOwner.name)
+        return try SQLiteJournal(folder: settings.stateFolder, owner: Self.backgroundOwner)
     }
 
     /// The journal of the settings; nil when nothing was ever kept in the state folder.
