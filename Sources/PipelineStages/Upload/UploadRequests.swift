@@ -72,7 +72,7 @@ struct UploadRequests: Sendable {
         case .form:
             rendered.description.body = .multipart(
                 MultipartBody(
-                    boundary: requests.decoration(of: rendered, in: context).boundary,
+                    boundary: rendered.decoration(over: requests.network, in: context).boundary,
                     parts: try await parts(ofForm: source, in: context)))
             return
         }

@@ -99,7 +99,7 @@ struct EndReporter: Sendable {
                 report.note("stage '\(step)' \("failed", .red)")
                 for line in ErrorReport.lines(of: failure) { report.note(line) }
             }
-            // A hint that begins it again says what helps: taken up as it is, it may fail in the same way for ever.
+            // A hint that begins it again says what helps: taken up as it is, it may fail in the same way forever.
             if job.failure?.failure.hint?.contains("pipeline retry \(job.record.id) --from ") != true {
                 let verb = job.wasGivenUp ? "retry" : "resume"
                 report.note("once mended, go on with: pipeline \(verb) \(job.record.id)")

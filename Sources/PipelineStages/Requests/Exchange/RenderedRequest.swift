@@ -71,6 +71,15 @@ struct RenderedRequest: Sendable {
         return lines
     }
 
+    /// The facts that decorators may know besides the request, as it goes out over a network.
+    func decoration<Checkpoint>(over network: Network, in context: StageContext<Checkpoint>) -> DecorationContext {
+        var decoration = network.context
+        decoration.key = key
+        decoration.attempt = context.facts.attempt
+        decoration.boundarySalt = context.digest(Array("boundary \(key)".utf8))
+        return decoration
+    }
+
     private static func withoutUser(_ url: String) -> String {
         let scalars = url.unicodeScalars
         guard let start = scalars.firstRange(of: "://".unicodeScalars)?.upperBound else { return url }

@@ -27,7 +27,7 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
         adjust(&options)
         options.onToken = { context.conceal($0, as: "oauth2") }
         options.onAuthentication = { context.authenticates() }
-        let decoration = requests.decoration(of: rendered, in: context)
+        let decoration = rendered.decoration(over: requests.network, in: context)
         let recording = ExchangeRecording(started: context.now)
         options.onRequest = { recording.take($0) }
         options.sampleBytes = ExchangeRecording.sampled

@@ -27,17 +27,6 @@ extension StageRequests {
         return rendered
     }
 
-    /// What decorators may know besides the request.
-    func decoration<Checkpoint>(
-        of rendered: RenderedRequest, in context: StageContext<Checkpoint>
-    ) -> DecorationContext {
-        var decoration = network.context
-        decoration.key = rendered.key
-        decoration.attempt = context.facts.attempt
-        decoration.boundarySalt = context.digest(Array("boundary \(rendered.key)".utf8))
-        return decoration
-    }
-
     /// The role of a request that finds out what became of another one.
     static let look = "look"
 }
