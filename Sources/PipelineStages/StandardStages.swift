@@ -12,7 +12,9 @@ package enum StandardStages {
         network: Network, decorators: DecoratorCatalogue, digests: DigestCache = DigestCache(),
         polls: SharedPolls = SharedPolls()
     ) -> [StageKind] {
-        [
+        // Each stage keeps a reference to it.
+        let network = Indirect(wrappedValue: network)
+        return [
             ComputeKind.make(network: network, decorators: decorators, polls: polls),
             RequestKind.make(network: network, decorators: decorators),
             UploadKind.make(network: network, decorators: decorators, digests: digests),

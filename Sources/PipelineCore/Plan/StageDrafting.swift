@@ -5,14 +5,16 @@ struct StageDrafting {
     private let definition: PipelineDefinition
     private let catalogue: Catalogue
     private let findings: DiagnosticCollector
-    private let services: [String: ServiceDefinition]
+    private let services: [String: IndirectOptional<ServiceDefinition>]
     private let serviceNames: KnownNames
 
     init(definition: PipelineDefinition, catalogue: Catalogue, findings: DiagnosticCollector) {
         self.definition = definition
         self.catalogue = catalogue
         self.findings = findings
-        services = Dictionary(definition.services.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        services = Dictionary(
+            definition.services.map { ($0.name, IndirectOptional(wrappedValue: $0)) },
+            uniquingKeysWith: { first, _ in first })
         serviceNames = KnownNames(definition.services.map(\.name))
     }
 
@@ -59,8 +61,10 @@ struct StageDrafting {
         let service = service(of: options, reader)
         let made = kind.make(
             StageReading(
-                reader: reader, id: stage.id, service: service,
-                decorators: [options.decorators, service?.decorators ?? [], definition.defaults.decorators],
+                reader: reader, id: stage.id, sharedService: service,
+                decorators: [
+                    options.decorators, service.wrappedValue?.decorators ?? [], definition.defaults.decorators,
+                ],
                 retry: retry))
         if !kind.allowsOtherKeys { reader.finish() }
         return made
@@ -77,9 +81,9 @@ struct StageDrafting {
         return nil
     }
 
-    private func service(of options: StageOptions, _ reader: ObjectReader) -> ServiceDefinition? {
+    private func service(of options: StageOptions, _ reader: ObjectReader) -> IndirectOptional<ServiceDefinition> {
         guard let name = options.service else {
-            return reader.has("service") ? ServiceDefinition.placeholder : nil
+            return IndirectOptional(wrappedValue: reader.has("service") ? .placeholder : nil)
         }
         if let service = services[name] { return service }
         // When `services` itself is wrong, that was reported.
@@ -90,6 +94,6 @@ struct StageDrafting {
                     for: name, list: "services here:",
                     none: "add it: \"services\": { \"\(name)\": { \"url\": \"https://…\" } }"))
         }
-        return ServiceDefinition.placeholder
+        return IndirectOptional(wrappedValue: .placeholder)
     }
 }

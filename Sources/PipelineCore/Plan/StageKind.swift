@@ -62,11 +62,14 @@ public struct StageReading {
     public let reader: ObjectReader
     /// The stage's `id` in the document.
     public let id: String
-    /// The service that the stage names; nil when it names none.
-    package let service: ServiceDefinition?
+    /// The service that the stage names, kept once for all stages that name it; absent when it names none.
+    package let sharedService: IndirectOptional<ServiceDefinition>
     /// Decorators from outside the request, from the inside out: the stage's, its service's, the pipeline's.
     package let decorators: [[DecoratorDefinition]]
     package let retry: RetryPolicy
+
+    /// The service that the stage names; nil when it names none.
+    package var service: ServiceDefinition? { sharedService.wrappedValue }
 
     /// The mistakes and declarations of the whole document.
     public var findings: DiagnosticCollector { reader.findings }

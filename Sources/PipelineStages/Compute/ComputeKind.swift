@@ -5,7 +5,7 @@ import PipelineHTTP
 /// The kind `compute`: submits a remote job, once, and watches it until it ends.
 enum ComputeKind {
     static func make(
-        network: Network, decorators: DecoratorCatalogue, polls: SharedPolls = SharedPolls()
+        network: Indirect<Network>, decorators: DecoratorCatalogue, polls: SharedPolls = SharedPolls()
     ) -> StageKind {
         let fields = ComputeFields(decorators)
         return StageKind(

@@ -11,10 +11,10 @@ struct ComputeStage: Stage {
 
     let requests: StageRequests
     /// Nil when the stage watches what another one started.
-    @Indirect private(set) var submit: RequestDefinition?
+    @IndirectOptional private(set) var submit: RequestDefinition?
     /// Empty when the rules for 202 and `Location` apply.
     let polls: [PollDefinition]
-    @Indirect private(set) var cancelRequest: RequestDefinition?
+    @IndirectOptional private(set) var cancelRequest: RequestDefinition?
     /// Taken from the last answer.
     let capture: CaptureSet
     /// The definition by which a callback wakes it; nil when none does.

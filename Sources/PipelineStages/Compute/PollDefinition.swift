@@ -34,7 +34,7 @@ struct PollDefinition: Sendable {
     /// The rule by which the events of a stream are read; nil when the answer is not one.
     var events: PollEvents?
     /// One request for many jobs; nil when each is asked for alone.
-    @Indirect var list: PollList?
+    @IndirectOptional var list: PollList?
     var progress: Progress?
     /// Seconds left.
     var remaining: Selector?

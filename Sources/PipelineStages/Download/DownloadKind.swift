@@ -5,7 +5,7 @@ import PipelineHTTP
 /// The kind `download`: gets a file, verified and whole or not at all.
 enum DownloadKind {
     /// The kind, sending over the network and knowing the decorators.
-    static func make(network: Network, decorators: DecoratorCatalogue) -> StageKind {
+    static func make(network: Indirect<Network>, decorators: DecoratorCatalogue) -> StageKind {
         let fields = DownloadFields(decorators)
         return StageKind(
             name: "download", summary: "Gets a file from a service, verified and whole or not at all.",

@@ -8,7 +8,7 @@ struct PageRequest: Sendable {
     let requests: StageRequests
     @Indirect private(set) var definition: RequestDefinition
     /// Nil for a list of one page.
-    @Indirect private(set) var paginate: PaginateDefinition?
+    @IndirectOptional private(set) var paginate: PaginateDefinition?
     let content: PageContent
     /// The meaning of a page without the JSON that was asked for: in a look-up, that another one may be better.
     var unreadable = AttemptFailure.Kind.definite

@@ -5,7 +5,7 @@ import PipelineHTTP
 
 /// The kind `request`: sends one request and takes values out of its answer.
 enum RequestKind {
-    static func make(network: Network, decorators: DecoratorCatalogue) -> StageKind {
+    static func make(network: Indirect<Network>, decorators: DecoratorCatalogue) -> StageKind {
         let fields = RequestStageFields(decorators)
         return StageKind(
             name: "request", summary: "Sends one request and takes values out of its answer.", fields: fields.all

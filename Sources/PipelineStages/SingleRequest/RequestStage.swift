@@ -17,7 +17,7 @@ struct RequestStage: Stage {
     let to: Template?
     let capture: CaptureSet
     /// The rule by which all pages are fetched; nil for one request.
-    @Indirect var paginate: PaginateDefinition?
+    @IndirectOptional var paginate: PaginateDefinition?
 
     func resume(from checkpoint: Checkpoint?, in context: Context) async throws(StageFailure) -> StageOutcome<
         Checkpoint

@@ -8,7 +8,7 @@ enum UploadKind {
     /// The kind, sending over the network and knowing the decorators.
     /// - Parameter digests: takes the digests of files that were sent whole.
     static func make(
-        network: Network, decorators: DecoratorCatalogue, digests: DigestCache = DigestCache()
+        network: Indirect<Network>, decorators: DecoratorCatalogue, digests: DigestCache = DigestCache()
     ) -> StageKind {
         let fields = UploadFields(decorators)
         return StageKind(name: "upload", summary: "Sends a local file to a service.", fields: fields.all) { reading in

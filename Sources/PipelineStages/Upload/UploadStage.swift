@@ -13,13 +13,13 @@ struct UploadStage: Stage {
     /// The place in the response to a creation that says where the upload is; nil for `Location`.
     var location: Selector?
     /// The settings of the parts; nil for protocols without them.
-    @Indirect var parts: PartsDefinition?
+    @IndirectOptional var parts: PartsDefinition?
     /// The captures of the request that makes the upload, for protocols that make one.
     var creation = CaptureSet()
     /// True when a plain request also brings the fields of resumable uploads: the service said nothing of what it speaks.
     private(set) var offersResumption = false
     /// The author's request after the last byte, with the stage's captures; nil for none, and where `parts` has it.
-    @Indirect var complete: RequestDefinition?
+    @IndirectOptional var complete: RequestDefinition?
     /// Takes the digests of files that were sent whole.
     var digests = DigestCache()
 

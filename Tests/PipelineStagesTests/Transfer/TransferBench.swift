@@ -42,12 +42,7 @@ final class TransferBench {
               "services": { "api": { "url": "\(url)", "with": [ { "bearer": "token" } ] } },
               "stages": [ \(others) \(document) ] }
             """
-        let kinds = [
-            UploadKind.make(network: network, decorators: .standard, digests: digests),
-            DownloadKind.make(network: network, decorators: .standard),
-            RequestKind.make(network: network, decorators: .standard),
-            ComputeKind.make(network: network, decorators: .standard),
-        ]
+        let kinds = StandardStages.kinds(network: network, decorators: .standard, digests: digests)
         let catalogue = Catalogue(kinds: kinds) { DecoratorCatalogue.standard.check($0, findings: $1) }
         return try Planner(catalogue: catalogue).plan(SourceText(name: "test.json", text: text))
     }

@@ -4,8 +4,9 @@ public import JSONPath
 /// known.
 public enum Setting<Value: Sendable>: Sendable {
     case constant(Value)
-    /// A template and how its value is read; the reading throws what is wrong with it.
-    case computed(Template, range: SourceRange, read: @Sendable (JSON) throws(ValueSyntaxError) -> Value)
+    /// A template and how its value is read; the reading throws what is wrong with it. Rare, and so it takes no room in
+    /// the many settings that are constant or absent.
+    indirect case computed(Template, range: SourceRange, read: @Sendable (JSON) throws(ValueSyntaxError) -> Value)
 
     /// The value when no expression is needed for it.
     public var constant: Value? { if case .constant(let value) = self { value } else { nil } }

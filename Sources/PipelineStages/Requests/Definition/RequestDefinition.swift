@@ -39,10 +39,10 @@ struct RequestDefinition: Sendable {
     var redirects: Setting<Int>?
     var credentials = Credentials.service
     /// The way in which a lost response is reconciled, where that may be said.
-    @Indirect var once: OnceDefinition?
+    @IndirectOptional var once: OnceDefinition?
     var onUnknown = OnUnknown.ask
     /// The rule by which all pages are fetched, of a list that is looked through.
-    @Indirect var paginate: PaginateDefinition?
+    @IndirectOptional var paginate: PaginateDefinition?
     /// True if `${{ self.key }}` stands somewhere in it.
     var usesOwnKey = false
     /// The names of its decorators.

@@ -11,7 +11,7 @@ struct StageRequests: Sendable {
     }
 
     /// The service that the stage names; nil when its URLs are absolute.
-    @Indirect private(set) var service: ServiceDefinition?
+    @IndirectOptional private(set) var service: ServiceDefinition?
     @Indirect private(set) var network: Network
     /// The stage's decorators, then its service's, then the pipeline's.
     let outerDecorators: [DecoratorTemplate]
@@ -24,10 +24,11 @@ struct StageRequests: Sendable {
     /// Names of the decorators from outside the request, for what must not stand beside each other.
     private let outerNames: Set<String>
 
-    /// Reads the decorators from outside the requests; their mistakes are told.
-    init(reading: StageReading, network: Network, decorators: DecoratorCatalogue) {
-        service = reading.service
-        self.network = network
+    /// Reads the decorators from outside the requests; their mistakes are told. Network and service are kept once for
+    /// all stages.
+    init(reading: StageReading, network: Indirect<Network>, decorators: DecoratorCatalogue) {
+        _service = reading.sharedService
+        _network = network
         secretCaptures = reading.secretCaptures
         let levels = reading.decorators
         var templates: [DecoratorTemplate] = []

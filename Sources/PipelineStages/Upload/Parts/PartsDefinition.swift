@@ -8,15 +8,15 @@ struct PartsDefinition: Sendable {
     /// False where the author's stage only fills what another one has made.
     var creates = true
     /// The request that sends a part; nil for S3's own.
-    @Indirect var part: RequestDefinition?
+    @IndirectOptional var part: RequestDefinition?
     /// The author's values that are kept of each part, next to its captures.
     var keep = ValueTable()
     /// The request that asks the service which byte comes next; nil when it is not.
-    @Indirect var ask: AskDefinition?
+    @IndirectOptional var ask: AskDefinition?
     /// The request that ends the upload; nil for S3's own, or for none.
-    @Indirect var complete: RequestDefinition?
+    @IndirectOptional var complete: RequestDefinition?
     /// The request that removes it.
-    @Indirect var cancel: RequestDefinition?
+    @IndirectOptional var cancel: RequestDefinition?
     /// Captures of the request that makes the upload.
     var creation = CaptureSet()
     /// The number of parts that are under way at most.
