@@ -40,9 +40,18 @@ extension Workplace {
 
     /// The job, once it is so: looked at again whenever 'watch' reports an event of it, which its owner committed first.
     func waitFor(of job: String = "last", _ isSo: (JSON) async throws -> Bool) async throws -> JSON {
-        while true {
+        let end = ContinuousClock.now.advanced(by: .seconds(120))
+        while ContinuousClock.now < end {
             let watch = try start("watch", job, "--json")
-            defer { watch.signal(SIGKILL) }
+            // A job of which nothing is reported is waited for no longer.
+            let limit = Task {
+                try await Task.sleep(until: end)
+                watch.signal(SIGKILL)
+            }
+            defer {
+                limit.cancel()
+                watch.signal(SIGKILL)
+            }
             var seen: Int? = 0
             while let count = seen {
                 let shown = try await show(job)
@@ -53,6 +62,7 @@ extension Workplace {
             let shown = try await show(job)
             if try await isSo(shown) { return shown }
         }
+        throw WaitedTooLong(shown: try await show(job))
     }
 
     /// Returns once the job's log has an event of that type.
@@ -61,6 +71,11 @@ extension Workplace {
             try await run("logs", job, "--json").output.contains("\"type\":\"\(type)\"")
         }
     }
+}
+
+/// What is thrown for a job that did not become in two minutes what a test waits for.
+struct WaitedTooLong: Error {
+    let shown: JSON
 }
 
 /// A workplace with a service and what is started in the background there.
