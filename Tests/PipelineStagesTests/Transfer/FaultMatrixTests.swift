@@ -84,8 +84,8 @@ struct FaultMatrixTests {
         case .closedInBody, .stalledInBody, .resetInBody:
             guard way.isUpload else { return trouble == .resetInBody ? way.most : 1.02 }
             // The request that was broken may reach a busy service behind the question how far it is. Its bytes are
-            // then taken, and those of the next request refused.
-            return max(way.most, 1 + 2 * 2.0 / 3 + 0.02)
+            // then taken until the next request ends it, which is refused.
+            return max(way.most, 2 + 2.0 / 3 + 0.02)
         }
     }
 

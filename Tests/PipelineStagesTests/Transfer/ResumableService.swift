@@ -166,6 +166,7 @@ final class ResumableService: LoopbackService {
             }
             guard offset == upload.bytes.count else {
                 state.conflicts += 1
+                state.uploads[request.path]?.owner = request.number
                 if state.faults.destroysOnConflict { state.uploads[request.path] = nil }
                 return .status(409, headers: [("Upload-Offset", "\(upload.bytes.count)")])
             }
