@@ -41,6 +41,17 @@ struct OverviewTests {
         try await journal.page(query).map(\.snapshot.record.id)
     }
 
+    @Test("items in a state that is not their usual end are found by the index of states")
+    func items() async throws {
+        let world = try SQLiteWorld()
+        defer { world.remove() }
+        await (try world.openSQLite()).close()
+        // A statement that can't use the index that it names is an error.
+        let parts = "\(ItemQueries.indexed)".split(separator: "FROM items", maxSplits: 1)
+        let query = parts.joined(separator: "FROM items INDEXED BY items_by_state")
+        try world.execute(query.replacing(/:[a-z]+/, with: "1"))
+    }
+
     @Test("pages go by the key of their last job, and each phase finds its own", arguments: JournalKind.databases)
     func pages(kind: JournalKind) async throws {
         try await withJournal(kind) { journal in

@@ -92,10 +92,8 @@ extension JournalAccess {
         var found: [ItemRecord] = []
         for state in states {
             found += try all(
-                """
-                SELECT * FROM items WHERE batch = :batch AND state = :state AND number > :after
-                ORDER BY number LIMIT :limit
-                """, ["batch": batch, "state": state.rawValue, "after": number, "limit": limit]
+                state == .succeeded || state == .duplicate ? ItemQueries.all : ItemQueries.indexed,
+                ["batch": batch, "state": state.rawValue, "after": number, "limit": limit]
             ) { (row) throws(JournalFailure) in try ItemRecord(row) }
         }
         return Array(found.sorted { $0.number < $1.number }.prefix(limit))
@@ -106,7 +104,7 @@ extension JournalAccess {
             """
             SELECT stage, coalesce(CASE WHEN status >= 400 THEN CAST(status AS TEXT) END, error ->> 'title') AS code,
                 count(*) AS count, min(number) AS first, max(attempt) AS attempts
-            FROM items WHERE batch = :batch AND state = 'failed'
+            FROM items WHERE batch = :batch AND state = 'failed' AND state <> 'succeeded' AND state <> 'duplicate'
             GROUP BY stage, code ORDER BY count DESC, first LIMIT :limit
             """, ["batch": batch, "limit": limit]
         ) { (row) throws(JournalFailure) in
@@ -119,6 +117,22 @@ extension JournalAccess {
             return group
         }
     }
+}
+
+/// The queries for items in a state.
+enum ItemQueries {
+    static let all: StaticString = """
+        SELECT * FROM items WHERE batch = :batch AND state = :state AND number > :after
+        ORDER BY number LIMIT :limit
+        """
+
+    /// The same for the states that the index `items_by_state` has: SQLite uses an index of a part of a table only if the
+    /// query repeats the index's condition (*Partial Indexes*, section 3).
+    static let indexed: StaticString = """
+        SELECT * FROM items WHERE batch = :batch AND state = :state AND state <> 'succeeded' AND state <> 'duplicate'
+            AND number > :after
+        ORDER BY number LIMIT :limit
+        """
 }
 
 extension ItemRecord {
