@@ -48,6 +48,23 @@ import Testing
         }
     }
 
+    /// The secret key itself once went to the service, as a password, and each order had the token of the first.
+    @Test("a signature of AWS is made by its decorator, and its token of one order is one of each")
+    func signature() throws {
+        let (json, text) = try document(
+            """
+            curl https://athena.eu-west-1.amazonaws.com/ --aws-sigv4 'aws:amz' --user AKIAX:hidden \
+              -H 'X-Amz-Target: AmazonAthena.StartQueryExecution' -H 'Content-Type: application/x-amz-json-1.1' \
+              -d '{"QueryString":"SELECT 1","ClientRequestToken":"3f2c5a1e-9d1b-4a51-8a3e-0c4d5e6f7a8b"}'
+            """)
+        let signing = json["services"]?["amazonaws"]?["with"]?[0]?["sigv4"]
+        #expect(signing?["region"] == "eu-west-1" && signing?["service"] == "athena", "\(text)")
+        #expect(signing?["secretKey"] == "${{ secrets.AMAZONAWS_SECRET_KEY }}" && !text.contains("hidden"), "\(text)")
+        let request = json["stages"]?[0]?["request"]
+        #expect(request?["json"]?["ClientRequestToken"] == "${{ self.key }}", "\(text)")
+        #expect(request?["once"] == ["key": true], "\(text)")
+    }
+
     /// Such a header once became a secret of the service: each later order had the key of the first, and its result.
     @Test("the key of one order becomes a key of each, and goes with nothing else")
     func orderKeys() throws {

@@ -125,6 +125,8 @@ extension CurlDocument {
                         element, label, escapesNames: escapesNames, under: index == 0 ? name : "\(name)_\(index + 1)",
                         isSecret: isSecret)
                 })
+        case .string(let text) where isSecret && SecretNames.namesOneOrder(name, text):
+            "${{ self.key }}"
         case .string(let text) where isSecret && !text.isEmpty:
             .string(secret(text, named: SecretNames.variable(name, of: label)))
         case .null, .bool, .number, .string: json

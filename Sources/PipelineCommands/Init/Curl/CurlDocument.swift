@@ -198,6 +198,8 @@ struct CurlDocument {
             } else {
                 remarks.append("left out: \(key), which names one order, and this request makes none")
             }
+        } else if isOrder, body.member?.contains("${{ self.key }}") == true {
+            members.append("\"once\": { \"key\": true }")
         }
         return members.joined(separator: ", ")
     }

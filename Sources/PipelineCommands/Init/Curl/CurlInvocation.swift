@@ -23,6 +23,8 @@ struct CurlInvocation {
     private(set) var uploads: String?
     private(set) var user: String?
     private(set) var bearer: String?
+    /// `PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]` of `--aws-sigv4`: the user is an access key, and its secret signs.
+    private(set) var signature: String?
     private(set) var output: String?
     private(set) var isJSON = false
     /// The remarks on what was left out, a sentence each.
@@ -109,11 +111,12 @@ struct CurlInvocation {
     private static let valued: Set<String> = [
         "header", "data", "data-ascii", "data-raw", "data-binary", "data-urlencode", "json", "form", "form-string",
         "upload-file", "user", "request", "output", "user-agent", "referer", "cookie", "url", "oauth2-bearer",
+        "aws-sigv4",
     ]
     private static let valuedElsewhere: Set<String> = [
         "max-time", "write-out", "cookie-jar", "proxy", "cert", "key", "cacert", "capath", "dump-header", "range",
         "continue-at", "config", "speed-time", "speed-limit", "time-cond", "connect-timeout", "retry", "retry-delay",
-        "retry-max-time", "max-redirs", "limit-rate", "resolve", "connect-to", "interface", "ciphers", "aws-sigv4",
+        "retry-max-time", "max-redirs", "limit-rate", "resolve", "connect-to", "interface", "ciphers",
         "output-dir", "max-filesize", "proto", "tls-max", "noproxy", "proxy-user", "form-escape", "expect100-timeout",
         "keepalive-time", "unix-socket", "stderr", "trace", "trace-ascii", "url-query", "variable", "hostpubmd5",
         "pass",
@@ -193,7 +196,6 @@ struct CurlInvocation {
             "\"timeout\" of a request says how long it may take"
         case "retry", "retry-delay", "retry-max-time": "\"retry\" is on without it"
         case "cert", "key", "cacert", "capath", "pass": "see \"tls\" of a service"
-        case "aws-sigv4": "see the decorator \"sigv4\""
         case "range", "continue-at": "downloads go on by themselves"
         case "limit-rate": "see \"limits\" of a service"
         case "proxy", "noproxy": "the variables http_proxy and no_proxy hold"
@@ -224,6 +226,7 @@ struct CurlInvocation {
         case "referer": headers.append(("Referer", value))
         case "cookie": headers.append(("Cookie", value))
         case "oauth2-bearer": bearer = value
+        case "aws-sigv4": signature = value
         default: urls.append(value)
         }
     }

@@ -78,7 +78,13 @@ struct CurlTarget {
             }
         }
         let isAuthorized = command.headers.contains { $0.name.lowercased() == "authorization" }
-        if let user = command.user ?? (isAuthorized ? nil : user) { credentials.append(Self.basic(user, label)) }
+        if let user = command.user ?? (isAuthorized ? nil : user) {
+            if let signature = command.signature {
+                credentials.append(Self.signing(signature, at: origin, by: user, label))
+            } else {
+                credentials.append(Self.basic(user, label))
+            }
+        }
         if let token = command.bearer { credentials.append(Self.authorization("Bearer \(token)", label)) }
         self.headers = headers
         orderKey = command.headers.last { Self.orderKeys.contains($0.name.lowercased()) }?.name
@@ -129,6 +135,23 @@ struct CurlTarget {
             ? (CurlDocument.secret(sides[0], named: "\(label)_KEY"), "")
             : (sides[0], CurlDocument.secret(password, named: "\(label)_PASSWORD"))
         return "{ \"basic\": { \"user\": \(CurlDocument.quoted(name)), \"password\": \(CurlDocument.quoted(word)) } }"
+    }
+
+    /// The signature of AWS (curl's manual page, --aws-sigv4); what the command leaves out stands in the host's name.
+    private static func signing(_ words: String, at origin: String, by user: String, _ label: String) -> String {
+        let words = words.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        let host = origin.split(separator: "/").last?.split(separator: ".").map(String.init) ?? []
+        let service = words.count > 3 ? words[3] : host.first ?? ""
+        let region = words.count > 2 ? words[2] : host.count > 3 ? host[1] : "us-east-1"
+        let sides = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let keys = [
+            ("accessKey", CurlDocument.secret(sides[0], named: "\(label)_ACCESS_KEY")),
+            ("secretKey", CurlDocument.secret(sides.count > 1 ? sides[1] : "", named: "\(label)_SECRET_KEY")),
+        ]
+        let members = ([("region", region), ("service", service)] + keys).map { name, value in
+            "\"\(name)\": \(CurlDocument.quoted(value))"
+        }
+        return "{ \"sigv4\": { \(members.joined(separator: ", ")) } }"
     }
 
     /// The path with what no URL may have percent-encoded (RFC 3986, 3.3); expressions stay, but for those of braces.

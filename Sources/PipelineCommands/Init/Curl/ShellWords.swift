@@ -230,6 +230,13 @@ enum SecretNames {
             || words.contains { word in marks.contains(word) || ends.contains { word.hasSuffix($0) } }
     }
 
+    /// Returns whether a member of that name and value names one order: the next one must have another.
+    static func namesOneOrder(_ name: String, _ value: String) -> Bool {
+        let words = words(of: name)
+        return words.last == "token" && !Set(words).isDisjoint(with: ["client", "idempotency", "idempotent"])
+            && value.wholeMatch(of: /[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}/) != nil
+    }
+
     /// The words of a name in lower case: `X-Api-Key`, `x_api_key` and `xAPIKey` have the same.
     private static func words(of name: String) -> [String] {
         let letters = Array(name)
