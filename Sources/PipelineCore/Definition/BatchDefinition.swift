@@ -61,7 +61,7 @@ extension Template {
         for reference in references {
             guard case .input(let name) = reference.root, inputs.contains(where: { $0.name == name && $0.isSecret })
             else { continue }
-            findings.report(
+            findings.reportLately(
                 range: reference.range, pointer: "/batch/key",
                 "the secret input '\(name)' can't be in the key of items, which the journal keeps and lists show",
                 hint: "let another input tell the items apart")

@@ -7,8 +7,11 @@ package struct Planner {
     package init(catalogue: Catalogue) { self.catalogue = catalogue }
 
     /// The plan; throws all mistakes of the document at once, those of its syntax among them.
-    package func plan(_ source: SourceText) throws(DefinitionError) -> Plan {
-        let findings = DiagnosticCollector(source: source, sinks: catalogue.sinks)
+    ///
+    /// - Parameter isBegun: true for the document of a job that was begun: it goes on by the rules of its time, and what is
+    ///   a mistake only since then is a warning.
+    package func plan(_ source: SourceText, isBegun: Bool = false) throws(DefinitionError) -> Plan {
+        let findings = DiagnosticCollector(source: source, sinks: catalogue.sinks, isBegun: isBegun)
         let definition = PipelineDefinition.read(source, findings: findings)
         guard let definition else { throw DefinitionError(source: source, diagnostics: findings.diagnostics) }
         checkDecorators(of: definition, findings)

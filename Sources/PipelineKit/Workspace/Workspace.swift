@@ -197,7 +197,7 @@ package final class Workspace: Sendable {
     /// The plan of a job, from the document that it started with.
     package func plan(of record: JobRecord) async throws(DefinitionError) -> Plan {
         let source = SourceText(name: record.sourceName, text: record.source)
-        return try Planner(catalogue: await catalogue(for: source)).plan(source)
+        return try Planner(catalogue: await catalogue(for: source)).plan(source, isBegun: true)
     }
 
     /// A new id for a job that starts now.

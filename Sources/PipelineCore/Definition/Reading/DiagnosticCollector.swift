@@ -9,6 +9,8 @@ public final class DiagnosticCollector {
     package let source: SourceText
     /// The sinks that entries of `notify` may name beyond those of the format.
     let sinks: [NotificationSinkKind]
+    /// True for the document of a job that was begun, which nobody can mend any more.
+    private let isBegun: Bool
     /// The mistakes so far.
     package private(set) var diagnostics: [Diagnostic] = []
     /// The warnings so far, each of what is most likely a mistake. The document is valid all the same.
@@ -26,9 +28,10 @@ public final class DiagnosticCollector {
 
     package convenience init(source: SourceText) { self.init(source: source, sinks: []) }
 
-    init(source: SourceText, sinks: [NotificationSinkKind]) {
+    init(source: SourceText, sinks: [NotificationSinkKind], isBegun: Bool = false) {
         self.source = source
         self.sinks = sinks
+        self.isBegun = isBegun
     }
 
     /// Notes a mistake at a place. Of an array or object of several lines only the opening bracket is marked.
@@ -41,6 +44,12 @@ public final class DiagnosticCollector {
     public func report(range: SourceRange, pointer: String, _ message: String, hint: String? = nil) {
         let diagnostic = Diagnostic(range: range, pointer: pointer, message: message, hint: hint)
         if known.insert(diagnostic).inserted { diagnostics.append(diagnostic) }
+    }
+
+    /// Notes a mistake that earlier versions took for none: a warning in the document of a job that was begun.
+    package func reportLately(range: SourceRange, pointer: String, _ message: String, hint: String? = nil) {
+        guard isBegun else { return report(range: range, pointer: pointer, message, hint: hint) }
+        warn(range: range, pointer: pointer, message, hint: hint)
     }
 
     /// Notes at a place what is most likely a mistake, though the document is valid.
