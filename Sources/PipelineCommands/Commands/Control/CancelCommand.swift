@@ -71,18 +71,17 @@ struct CancelCommand: WorkspaceCommand {
             return
         }
         // Nobody has the job: this process takes it up for as long as cancelling takes.
-        if job.snapshot.batch != nil {
-            let options = JobSession.Options(isJSON: false, isPlain: true, overwrites: false)
-            let plan = try await workspace.plan(of: record)
-            let inputs = try await secrets.assignments.values(of: record, in: plan, workspace)
-            try await BatchSession(JobSession(workspace, journal, console, options: options))
-                .cancel(job.snapshot, secretInputs: inputs)
-            console.note("batch \(record.key) is cancelled")
-            return
-        }
         let plan = try await workspace.plan(of: record)
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
             if let line = EventLine(event).text { console.note(line) }
+        }
+        if job.snapshot.batch != nil {
+            if local { try await endItems(of: record.id, plan, by: engine, journal) }
+            let options = JobSession.Options(isJSON: false, isPlain: true, overwrites: false)
+            try await BatchSession(JobSession(workspace, journal, console, options: options)).cancel(
+                job.snapshot, secretInputs: try await secrets.assignments.known(of: record, in: plan, workspace))
+            console.note("batch \(record.key) is cancelled")
+            return
         }
         if local {
             _ = try await engine.takeToEnd(record.id, plan: plan).run()
@@ -91,17 +90,24 @@ struct CancelCommand: WorkspaceCommand {
         if let missing = try await workspace.missingSecret(of: plan, for: record) {
             throw notTold(record.id, missing.failure.title, missing.failure.hint)
         }
-        let inputs: JSONObject
-        do {
-            inputs = try await secrets.assignments.values(of: record, in: plan, workspace)
-        } catch let error as CommandError where error.status == .suspended {
-            throw notTold(record.id, error.failure.title, error.failure.hint)
-        }
+        // One that is missing matters only to a request that reads it.
+        let inputs = try await secrets.assignments.known(of: record, in: plan, workspace)
         let drive = try await engine.resume(
             record.id, plan: plan, mode: .attached, interactivity: console.interactivity, secretInputs: inputs)
         drive.cancel()
         guard case .suspended(let cause) = try await drive.run() else { return }
         throw notTold(record.id, cause.explanation, nil)
+    }
+
+    /// Ends what was begun of a batch's items here only.
+    private func endItems(
+        of batch: JobID, _ plan: Plan, by engine: Engine, _ journal: Workspace.Journal
+    ) async throws {
+        let begun: Set<ItemRecord.State> = [.running, .suspended, .unknown]
+        for item in try await journal.items(of: batch, in: begun, after: 0, limit: .max) {
+            guard let job = item.job else { continue }
+            _ = try await engine.takeToEnd(job, plan: plan).run()
+        }
     }
 
     private func notTold(_ job: JobID, _ reason: String, _ hint: String?) -> CommandError {

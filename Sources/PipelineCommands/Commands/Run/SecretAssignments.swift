@@ -13,16 +13,20 @@ final class SecretAssignments: Sendable {
 
     /// The values of a job's secret inputs, those that were given and those that are found; throws for one that is nowhere.
     func values(of record: JobRecord, in plan: Plan, _ workspace: Workspace) async throws -> JSONObject {
-        let inputs = SecretInputs(of: record, in: plan)
-        let values = try await inputs.values(
-            assignments: try texts.map { try InputOptions.assignment($0) }, secrets: try workspace.secrets(),
-            standardInput: { [self] in readStandardInput() })
-        if let name = inputs.missing(in: values) {
+        let values = try await known(of: record, in: plan, workspace)
+        if let name = SecretInputs(of: record, in: plan).missing(in: values) {
             throw CommandError(
                 .suspended, "the secret input '\(name)' is kept nowhere and is needed again",
                 hint: "give it to the same command with -i \(name)=…, or name it in a file with --secrets-file")
         }
         return values
+    }
+
+    /// The values that were given and those that are found; what is nowhere is left out.
+    func known(of record: JobRecord, in plan: Plan, _ workspace: Workspace) async throws -> JSONObject {
+        try await SecretInputs(of: record, in: plan).values(
+            assignments: try texts.map { try InputOptions.assignment($0) }, secrets: try workspace.secrets(),
+            standardInput: { [self] in readStandardInput() })
     }
 
     private func readStandardInput() -> String? {
