@@ -38,7 +38,7 @@ package enum JobInput: Sendable {
     /// The result of something that a command had found out.
     package enum Finding: Sendable {
         case preparation(StepKey, StepPreparation)
-        case items(StepKey, Result<ForEachItems, StepFailure>)
+        case items(StepKey, Result<ForEachItems, AttemptFailure>)
         /// The warnings that go with a step's success, and its cost; its captures as they may be kept.
         case warnings(StepKey, captures: JSONObject, [String], cost: Double?)
         case resume(ResumeDecision)
@@ -99,8 +99,8 @@ package enum StepPreparation: Sendable {
     case ready(tolerates: Bool, checkpoint: [UInt8]?)
     /// Something that it reads has expired.
     case expired(StepExpiry)
-    /// A value that it needs is wrong.
-    case failed(StepFailure)
+    /// A value that it needs is wrong, or can't be had for want of a secret.
+    case failed(AttemptFailure)
 }
 
 /// The items over which a repeated stage is repeated.
@@ -126,7 +126,7 @@ package struct ForEachItems: Sendable {
 
 /// The way in which a job is to stop before its end.
 package enum StopRequest: Sendable, Hashable {
-    case suspend(SuspensionCause)
+    case suspend(SuspensionCause, detail: String? = nil)
     /// Its owner ends, and the next background owner goes on.
     case leave
     case cancel

@@ -11,7 +11,7 @@ extension JobState {
     /// Ends the owner's work when nothing runs and nothing more comes by itself; false when it goes on.
     mutating func end() throws(IllegalTransition) -> Bool {
         switch stop {
-        case .suspend(let cause): commands += try JobEnding.letGo(cause, detail: nil, in: &table)
+        case .suspend(let cause, let detail): commands += try JobEnding.letGo(cause, detail: detail, in: &table)
         case .leave: commands += try JobEnding.letGo(.interrupted, detail: nil, isLeft: true, in: &table)
         case .cancel, .abandon: try cancel()
         case nil:

@@ -18,9 +18,9 @@ extension JobState {
         case .items(let key, .success(let items)):
             if let stage = table.plan.stage(key.stage) { fanOut.expand(stage, items, in: &table) }
             table.withIndex { $0.look(at: key.stage) }
-        case .items(let key, .failure(let failure)):
+        case .items(let key, .failure(let failed)):
             fanOut.drop(key.stage)
-            try fail(key, failure)
+            try refuse(key, failed)
         case .warnings(let key, let captures, let warnings, let cost):
             if case .running = table.step(key)?.state { try finish(key, captures, warnings, cost: cost) }
         case .resume(let decision): take(decision)
@@ -42,6 +42,13 @@ extension JobState {
         }
     }
 
+    /// A value around a step's own work can't be had. For want of a secret the job is let go with the step as it is, which
+    /// is asked about again by an owner that has the secret.
+    private mutating func refuse(_ key: StepKey, _ failed: AttemptFailure) throws(IllegalTransition) {
+        guard failed.kind == .secret else { return try fail(key, failed.failure) }
+        begin(.suspend(.secret, detail: failed.failure.title))
+    }
+
     mutating func begin(_ key: StepKey, _ preparation: StepPreparation) throws(IllegalTransition) {
         guard let stage = table.plan.stage(key.stage), table.step(key)?.state == .pending else { return }
         guard mayStillBegin(stage) else {
@@ -53,7 +60,7 @@ extension JobState {
         }
         switch preparation {
         case .skipped: try table.change(key, .skipped)
-        case .failed(let failure): try fail(key, failure)
+        case .failed(let failed): try refuse(key, failed)
         case .expired(let expiry):
             if stage.renews == expiry.holder.stage, expiry.time > expiry.since {
                 try Renewal.runAgain(expiry.holder.stage, in: &table)

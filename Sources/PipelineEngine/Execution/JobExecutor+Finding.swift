@@ -8,7 +8,7 @@ extension JobExecutor {
             reading: snapshot.sources(of: key, evaluator.stage).compactMap { self.evaluator(of: $0) })
     }
 
-    func items(of key: StepKey) async throws(JournalFailure) -> Result<ForEachItems, StepFailure> {
+    func items(of key: StepKey) async throws(JournalFailure) -> Result<ForEachItems, AttemptFailure> {
         try await evaluator(of: key)?.items() ?? .success(ForEachItems(elements: [], concurrencyLimit: nil))
     }
 

@@ -86,7 +86,7 @@ struct StepEvaluator: Sendable {
     }
 
     /// Evaluates what the stage is repeated over, and what bounds that.
-    func items() async throws(JournalFailure) -> Result<ForEachItems, StepFailure> {
+    func items() async throws(JournalFailure) -> Result<ForEachItems, AttemptFailure> {
         guard let forEach = stage.forEach else {
             return .success(ForEachItems(elements: [], concurrencyLimit: nil))
         }
@@ -142,7 +142,7 @@ struct StepEvaluator: Sendable {
                 }
                 if let message { messages.append(message) }
             } catch {
-                messages.append("'warn' could not be judged: \(try failure(of: error).title)")
+                messages.append("'warn' could not be judged: \(try failure(of: error).failure.title)")
             }
         }
         return messages
@@ -161,7 +161,7 @@ struct StepEvaluator: Sendable {
             }
             return (number, nil)
         } catch {
-            return (nil, "'cost' could not be judged: \(try failure(of: error).title)")
+            return (nil, "'cost' could not be judged: \(try failure(of: error).failure.title)")
         }
     }
 
@@ -174,10 +174,10 @@ struct StepEvaluator: Sendable {
         try await StageContext<Int>(host: host()) { _ in [] }.evaluate(with: prepare, work)
     }
 
-    private func failure(of error: StageFailure) throws(JournalFailure) -> StepFailure {
+    private func failure(of error: StageFailure) throws(JournalFailure) -> AttemptFailure {
         switch error {
-        case .failed(let failed): return failed.failure
-        case .stopped: return StepFailure("it was stopped")
+        case .failed(let failed): return failed
+        case .stopped: return AttemptFailure(StepFailure("it was stopped"), kind: .definite)
         case .journal(let failure): throw failure
         }
     }

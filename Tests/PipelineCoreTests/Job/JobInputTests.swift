@@ -15,6 +15,7 @@ import Testing
         advance | = prepare | = wait | = wait | = finish | = expect end:succeeded | = expect end:failed | = expect end:cancelled | = expect end:succeeded
         prepared | running call | = | = | = | = | = | = | =
         prepared not | failed | = | = | = | = | = | = | =
+        prepared later | = | = | = | = | = | = | = | =
         prepared skipped | skipped | = | = | = | = | = | = | =
         cancelled | cancelled | cancelled | cancelled | cancelled | = | = | = | =
         finished | = | succeeded | = | = | = | = | = | =
@@ -54,7 +55,8 @@ import Testing
         ("created", .created(begins: true)), ("takenUp", .takenUp(.attached, .nothing)),
         ("takenUp failed", .takenUp(.attached, .failed)), ("takenUp from", .takenUp(.attached, .from("a"))),
         ("advance", .advance), ("prepared", .found(.preparation(key, .ready(tolerates: false, checkpoint: nil)))),
-        ("prepared not", .found(.preparation(key, .failed(Samples.failure)))),
+        ("prepared not", .found(.preparation(key, .failed(AttemptFailure(Samples.failure, kind: .definite))))),
+        ("prepared later", .found(.preparation(key, .failed(AttemptFailure(Samples.failure, kind: .secret))))),
         ("prepared skipped", .found(.preparation(key, .skipped))),
         ("cancelled", .found(.cancellation(key, problem: nil))),
         ("finished", .ended(key, .finished(["x": 1]), StepNotes(), random: 0.5)),

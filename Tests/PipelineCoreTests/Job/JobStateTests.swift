@@ -136,6 +136,24 @@ import Testing
         #expect(last.contains(expected), "\(last)")
     }
 
+    @Test("for want of a secret around a stage the job is let go, and the stage is asked about again")
+    func lackingSecret() throws {
+        var state = try Self.state(fan, ["a": .pending, "b": .pending])
+        _ = try state.apply(.advance, at: JobMoment(Samples.now))
+        let lacking = AttemptFailure(Samples.failure, kind: .secret)
+        let findings: [(String, StepPreparation)] = [
+            ("a", .failed(lacking)), ("b", .ready(tolerates: false, checkpoint: nil)),
+        ]
+        for (stage, found) in findings {
+            _ = try state.apply(.found(.preparation(StepKey(stage: stage), found)), at: JobMoment(Samples.now))
+        }
+        let (key, called) = (StepKey(stage: "a"), StepKey(stage: "b"))
+        #expect(state.snapshot.steps[key]?.state == .pending)
+        _ = try state.apply(.ended(called, .stopped, StepNotes(), random: 0), at: JobMoment(Samples.now))
+        _ = try state.apply(.advance, at: JobMoment(Samples.now))
+        #expect(state.snapshot.cause == .secret && state.snapshot.steps[key]?.state == .pending)
+    }
+
     /// A deadline that had passed armed its timer again and again while the call took its time to stop: 1.4 GiB in five
     /// seconds.
     @Test("a call is asked to stop once when its deadline has passed, and nothing waits for that time any more")
