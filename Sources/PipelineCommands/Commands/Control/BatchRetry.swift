@@ -17,6 +17,19 @@ struct BatchRetry {
         return (try await JobName(batch.id.text).find(in: journal), item.key)
     }
 
+    /// The jobs of a batch's failed items, to begin them again from a stage on.
+    static func failedJobs(of batch: OwnedJob, in journal: Workspace.Journal) async throws -> [OwnedJob] {
+        var jobs: [OwnedJob] = []
+        for item in try await journal.items(of: batch.snapshot.record.id, in: [.failed], after: 0, limit: .max) {
+            guard let job = item.job else { continue }
+            jobs += try await journal.jobs(JobQuery(prefix: job.text, limit: 1, isBrief: true))
+        }
+        guard jobs.isEmpty else { return jobs }
+        throw CommandError(
+            .usage, "no item of batch \(batch.snapshot.record.key) has failed in a stage",
+            hint: "'pipeline show \(batch.snapshot.record.key)' says what it has")
+    }
+
     init(_ found: OwnedJob, item: String?, hasStage: Bool) {
         self.found = found
         self.item = item
@@ -26,11 +39,6 @@ struct BatchRetry {
     /// The batch, and the items to begin again, nil for all that failed; nil for a job of its own.
     func batch(in journal: Workspace.Journal) async throws -> (job: OwnedJob, items: [String]?)? {
         if found.snapshot.batch != nil {
-            if hasStage {
-                throw CommandError(
-                    .usage, "--from is for one job, not for a batch",
-                    hint: "name an item: pipeline retry \(found.snapshot.record.key)/ITEM --from STAGE")
-            }
             return (found, item.map { [$0] })
         }
         // Its row is the batch's: begun again by itself, the batch would not know of it.

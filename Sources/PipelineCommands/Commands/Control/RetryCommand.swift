@@ -9,8 +9,8 @@ struct RetryCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry", abstract: "Try failed stages again, or everything from a stage on.",
         discussion: """
-            With --from the stage and all that need it run as if they never had: a submit is a new one, under a new key. \
-            Several jobs go on side by side.
+            With --from the stage and all that need it run as if they never had: a submit is a new one, under a new key; of \
+            a batch the items that have failed do so. Several jobs go on side by side.
 
             Example: pipeline retry last --from model
             Example: pipeline retry last --item 3
@@ -77,7 +77,9 @@ struct RetryCommand: WorkspaceCommand {
         var jobs: [OwnedJob] = []
         var batches: [(job: OwnedJob, items: [String]?)] = []
         for (job, key) in try await chosen(in: journal) {
-            if let batch = try await BatchRetry(job, item: key ?? item, hasStage: from != nil).batch(in: journal) {
+            if from != nil, job.snapshot.batch != nil {
+                jobs += try await BatchRetry.failedJobs(of: job, in: journal)
+            } else if let batch = try await BatchRetry(job, item: key ?? item, hasStage: from != nil).batch(in: journal) {
                 batches.append(batch)
             } else {
                 jobs.append(job)
