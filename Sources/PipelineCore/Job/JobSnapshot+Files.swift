@@ -7,7 +7,7 @@ extension JobSnapshot {
     /// `retried` also those that failed steps read.
     package func filesToRead(in plan: Plan, retried: Bool) -> [WrittenFile] {
         files.filter { file in
-            guard let key = file.step, steps[key]?.state.name == .succeeded, submits[key] == nil,
+            guard let key = file.step, steps[key]?.state.name == .succeeded, submits[key]?.isBegun != true,
                 plan.stage(key.stage).map(Self.isRepeatable) == true
             else { return false }
             return !readingStages(of: file, in: plan, retried: retried).isEmpty
@@ -18,7 +18,8 @@ extension JobSnapshot {
     func readers(of file: WrittenFile, in plan: Plan) -> [StepKey] {
         let stages = readingStages(of: file, in: plan, retried: false).filter(Self.isRepeatable).map(\.id)
         return steps.filter { key, step in
-            stages.contains(key.stage) && [.running, .waiting].contains(step.state.name) && submits[key] == nil
+            stages.contains(key.stage) && [.running, .waiting].contains(step.state.name)
+                && submits[key]?.isBegun != true
         }.map(\.key)
     }
 

@@ -51,6 +51,9 @@ public struct SubmitRecord: Sendable, Hashable {
     /// The text that the digest of files begins with. Entries without it tell nothing of files.
     package static let filesMark = "files:"
 
+    /// True unless it only counts the generations of the key: something of it may be at the service, or was refused there.
+    package var isBegun: Bool { phase != .intent || sends > 0 }
+
     /// Returns whether other files were sent under the key than those of a digest. A body may differ for good reasons, as
     /// with another secret in it; its files have none.
     package func isOfOtherFiles(than digest: String) -> Bool {

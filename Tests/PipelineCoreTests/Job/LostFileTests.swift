@@ -42,6 +42,16 @@ import Testing
         #expect(submitted.snapshot.filesToRead(in: submitted.plan, retried: false).isEmpty)
     }
 
+    @Test("is asked after again when it was made again before")
+    func isAskedTwice() throws {
+        var table = try Self.table(.running(AttemptState()))
+        try Restart(.nothing, lost: [Self.file], of: table).perform(.background, in: &table)
+        #expect(table.snapshot.submits[Self.writer]?.generation == 2)
+        try table.change(Self.writer, .started)
+        try table.change(Self.writer, .finished(["x": "/out/a.bin"]))
+        #expect(!table.snapshot.filesToRead(in: table.plan, retried: false).isEmpty)
+    }
+
     @Test("is made again before the stage that reads it goes on, and an event says so")
     func isMadeAgain() throws {
         for state in [StepState.pending, .running(AttemptState())] {
