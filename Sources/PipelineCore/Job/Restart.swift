@@ -9,7 +9,8 @@ struct Restart {
     private let reached: Set<String>
     /// The steps whose files are not there, with the path of one.
     private var lost: [StepKey: String] = [:]
-    /// The steps that begin again because of those: readers under way, and stages of whose items one is lost.
+    /// The steps that begin again because others do: what reads a file that is lost and is under way, stages of whose items
+    /// one begins again although they succeeded, and what reads these.
     private var affected: Set<StepKey> = []
 
     init(_ scope: RestartScope, lost files: [WrittenFile] = [], of table: JobTable) {
@@ -32,6 +33,25 @@ struct Restart {
             if key.item != nil { affected.insert(StepKey(stage: key.stage)) }
             affected.formUnion(table.snapshot.readers(of: file, in: table.plan))
         }
+        let again = table.snapshot.steps.filter { $0.value.state.name.isRetried && retries($0.key) }.map(\.key)
+        for stage in Set(again.map(\.stage)) {
+            reopen(stage, in: table)
+            reopenReaders(of: stage, in: table)
+        }
+    }
+
+    /// A stage that succeeded although items of it failed puts them together again. What has read it, or was skipped for
+    /// want of it, begins again as well.
+    private mutating func reopen(_ stage: String, in table: JobTable) {
+        let own = StepKey(stage: stage)
+        guard let state = table.step(own)?.state.name, [.succeeded, .skipped].contains(state),
+            affected.insert(own).inserted
+        else { return }
+        reopenReaders(of: stage, in: table)
+    }
+
+    private mutating func reopenReaders(of stage: String, in table: JobTable) {
+        for reader in table.plan.stages where reader.readsStage(stage) { reopen(reader.id, in: table) }
     }
 
     /// Returns whether the step is tried afresh where it failed or was cancelled.
@@ -126,6 +146,11 @@ struct Restart {
         }
         return nil
     }
+}
+
+extension JobSnapshot {
+    /// True if something of it failed or was cancelled, also where the job succeeded all the same.
+    package var hasFailures: Bool { steps.values.contains { $0.state.name.isRetried } }
 }
 
 extension StepState.Name {

@@ -101,6 +101,9 @@ package final class PlannedStage: Sendable {
         readCaptures[source].map { $0.contains(capture) || $0.contains(nil) } ?? false
     }
 
+    /// Returns whether it reads captures of a stage, or follows its items.
+    func readsStage(_ stage: String) -> Bool { readCaptures[stage] != nil || forEach?.followed == stage }
+
     /// True if nothing must be found out before it begins.
     var beginsWithJob: Bool { condition == nil && forEach == nil && renews == nil && hasConstantSettings }
 

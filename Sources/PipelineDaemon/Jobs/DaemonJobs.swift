@@ -167,7 +167,7 @@ final class DaemonJobs: JobSource {
             try await begin(batch: snapshot, plan)
             return nil
         }
-        let again: RestartScope = snapshot.ended != nil && named?.retriesFailed == true ? .failed : .nothing
+        let again: RestartScope = named?.retriesFailed == true ? .failed : .nothing
         let resume = { () async throws(JournalFailure) in
             try await self.engine.with(secrets: self.secrets(of: snapshot.record)).resume(
                 job, plan: plan, mode: .background, secretInputs: await self.secretInputs(of: snapshot.record, plan),
@@ -206,7 +206,7 @@ final class DaemonJobs: JobSource {
 
     /// Returns who takes up what: jobs of the background, never paused or interrupted ones, others only when named.
     private static func mayTake(_ job: JobSnapshot, isNamed: Bool) -> Bool {
-        if isNamed { return job.ended == nil || job.outcome == .failed }
+        if isNamed { return job.ended == nil || job.outcome == .failed || job.hasFailures }
         guard job.ended == nil, job.mode == .background else { return false }
         if job.cause == .paused || job.cause == .interrupted { return false }
         return job.phase(isOwned: false) != .unknown

@@ -27,8 +27,7 @@ package struct ProgramActions: JobActions {
     /// The words of the command that does the same.
     private func command(_ action: JobAction) -> [String] {
         switch action {
-        // A failed job that is named goes on with fresh attempts.
-        case .retry, .resume: ["resume", "--detach"]
+        case .retry, .resume: [action.rawValue, "--detach"]
         case .pause: ["pause"]
         case .cancel: ["cancel"]
         }

@@ -283,6 +283,28 @@ import Testing
         #expect(try pending(.failed) == ["a", "a[0]", "a[1]", "b", "c"])
     }
 
+    @Test("where failed items were tolerated, their stage, what follows it and what reads it begin again with them")
+    func tolerated() throws {
+        let stages = #"""
+            { "id": "c", "kind": "step", "needs": [] },
+            { "id": "a", "kind": "step", "forEach": "split('p,q', ',')", "tolerate": 1 },
+            { "id": "f", "kind": "step", "forEach": { "stage": "a" } },
+            { "id": "b", "kind": "step", "needs": [], "reads": "${{ stages.a.x }}" },
+            { "id": "d", "kind": "step", "needs": [], "reads": "${{ stages.b.x }}" }
+            """#
+        let done = Self.step(.succeeded([:]))
+        var steps = ["a", "b", "c", "d", "f"].reduce(into: [:]) { $0[StepKey(stage: $1)] = done }
+        steps[StepKey(stage: "a", item: 0)] = done
+        steps[StepKey(stage: "a", item: 1)] = Self.step(.failed(Samples.failure))
+        steps[StepKey(stage: "f", item: 0)] = done
+        for scope in [RestartScope.failed, .failedItem(1)] {
+            var table = try Self.table(stages, steps)
+            try Restart(scope, of: table).perform(.attached, in: &table)
+            let pending = table.snapshot.steps.filter { $0.value.state == .pending }.map { "\($0.key)" }.sorted()
+            #expect(pending == ["a", "a[1]", "b", "d", "f"])
+        }
+    }
+
     @Test("a submit that was cancelled at its service is a new one when the step begins again")
     func cancelled() throws {
         let columns = ["cancelled", "not told", "goes on there"]

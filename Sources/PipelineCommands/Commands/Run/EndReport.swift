@@ -103,6 +103,10 @@ struct EndReporter: Sendable {
             if job.failure?.failure.hint?.contains("pipeline retry \(job.record.id) --from ") != true {
                 let verb = job.wasGivenUp ? "retry" : "resume"
                 report.note("once mended, go on with: pipeline \(verb) \(job.record.id)")
+                if job.failure?.failure.place != nil, job.failure?.failure.request == nil {
+                    let name = SafeText.line(job.record.sourceName)
+                    report.note("  this job keeps its document; with a mended one begin another: pipeline run \(name)")
+                }
             }
             return report
         }
@@ -174,9 +178,4 @@ struct EndReporter: Sendable {
         }
         if !stages.isEmpty { report.note("  hint: all of it: pipeline show \(job.record.id) --failed") }
     }
-}
-
-extension JobSnapshot {
-    /// True if something of it failed or was cancelled, also where the job succeeded all the same.
-    var hasFailures: Bool { steps.values.contains { $0.state.name.isRetried } }
 }
