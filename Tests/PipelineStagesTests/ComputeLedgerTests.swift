@@ -513,13 +513,22 @@ struct ComputeLedgerTests {
         #expect(try await self.bench(twice, once: Self.match()).resume().unknown?.reason.contains("2 entries") == true)
     }
 
-    // An error under 200 was once taken for a list without entries, and the job was ordered a second time.
+    // An error under 200 was once taken for a list without entries, and the job was ordered a second time: first where the
+    // list was absent, then beside a null, inside of the list's object, and with selectors that are no JSONPath.
     @Test(
         "looked for on a page without the list is neither found nor absent",
         arguments: [
             ("$.data[*]", #"{"error": {"message": "try again later"}}"#), ("$.data[*]", "[]"),
             ("$.data[*]", #"{"data": "none"}"#), ("$.data[*]", ""), ("$.data[*]", "<html>"),
             ("$.data", #"{"jobs": []}"#), ("$[*]", #"{"error": {"tag": "x"}, "message": "try again later"}"#),
+            ("/data", #"{"error": "try again later"}"#), ("/data", "<html>"), ("/data", #"{"message": "try again"}"#),
+            ("$.data[*]", #"{"data": null, "error": "try again later"}"#),
+            ("$.data[*]", #"{"data": null, "errors": [{"message": "try again later"}]}"#),
+            ("$.data[*]", #"{"data": null, "message": "try again later"}"#),
+            ("$.data[*]", #"{"data": {"error": "unavailable"}}"#), ("$.data", #"{"data": {"error": {"code": 5}}}"#),
+            ("$.data[*]", #"{"data": {"message": "unavailable"}}"#), ("$.data?", #"{"error": "try again later"}"#),
+            ("$..job", #"{"errors": [{"message": "try again later"}]}"#), ("text", #"{"error": "try again later"}"#),
+            ("xml:/jobs/job", "<Error><Code>SlowDown</Code></Error>"), ("xml:/jobs/job", "none"),
         ])
     func matchWithoutList(items: String, body: String) async throws {
         let service = ScriptedService()
@@ -536,7 +545,12 @@ struct ComputeLedgerTests {
         arguments: [
             ("$.data[*]", #"{"data": null}"#), ("$.data", #"{"data": []}"#), ("$[*]", "null"), ("$[*]", "{}"),
             ("$.data[*]", #"{"data": {}, "message": "none"}"#), ("$.data[?@.tag == 'key1']", #"{"data": []}"#),
-            ("$.data[*].runs[*]", #"{"data": []}"#), ("$.data?", #"{"kind": "list"}"#),
+            ("$.data[*].runs[*]", #"{"data": []}"#), ("$.data?", #"{"kind": "list"}"#), ("/data", #"{"data": []}"#),
+            ("/data", "{}"), ("$.data[*]", #"{"data": [], "errors": [{"message": "of one region"}]}"#),
+            ("$.data[*]", #"{"data": null, "error": null, "errors": []}"#),
+            ("$.data[*]", #"{"data": null, "error": 0}"#),
+            ("$.data", #"{"data": {"title": "one entry", "tag": "other"}}"#), ("xml:/jobs/job", "<jobs/>"),
+            ("$.data?", #"{"message": "no jobs"}"#),
         ])
     func matchInEmptyList(items: String, body: String) async throws {
         let service = ScriptedService()

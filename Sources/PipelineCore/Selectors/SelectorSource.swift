@@ -72,7 +72,7 @@ enum SelectorSource: Sendable {
         }
     }
 
-    private func body(of answer: ServiceResponse) -> Result<JSON, Obstacle> {
+    func body(of answer: ServiceResponse) -> Result<JSON, Obstacle> {
         guard !answer.body.isEmpty else { return .failure(.empty) }
         do throws(JSONSyntaxError) {
             return .success(try answer.json())

@@ -25,6 +25,16 @@ struct XMLPath: Sendable, Hashable {
         while let event = try scanner.next() { search.take(event) }
         return search.texts
     }
+
+    /// Returns whether the root of a document is the element that the path begins with.
+    func beginsAtRoot(of bytes: [UInt8]) throws(XMLFailure) -> Bool {
+        var scanner = XMLScanner(bytes)
+        var root: String?
+        while let event = try scanner.next() {
+            if root == nil, case .start(let name) = event { root = name }
+        }
+        return root == steps[0]
+    }
 }
 
 /// Follows a path through the events of a document without building a tree.

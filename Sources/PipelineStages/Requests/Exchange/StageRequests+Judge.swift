@@ -167,6 +167,19 @@ enum ErrorMessage {
         return candidates.lazy.compactMap { text($0 ?? .null) }.first
     }
 
+    /// Returns whether a body says that there is an error, in the members that mean nothing else.
+    static func isError(_ body: JSON) -> Bool {
+        ["error", "errors"].contains { name in body[name].map { !nothing.contains($0) } ?? false }
+    }
+
+    /// Returns whether a body says something in words, of an error perhaps.
+    static func hasWords(_ body: JSON) -> Bool {
+        ["detail", "title", "message"].contains { name in text(body[name] ?? .null) != nil }
+    }
+
+    /// The values with which a member says that there is no error.
+    private static let nothing: [JSON] = [.null, false, 0, "", [], [:]]
+
     static func text(_ value: JSON) -> String? {
         switch value {
         case .string(let text): return text.isEmpty ? nil : text
