@@ -105,6 +105,7 @@ struct BatchLimitTests {
         #expect(affordable([.succeeded: 9, .pending: 51], cost: nil) == 10)
         #expect(affordable([.succeeded: 10, .pending: 50], cost: nil) == 0, "its document gives no number")
         #expect(affordable([.succeeded: 10, .pending: 50], cost: 0) == 64, "they were free")
+        #expect(affordable([.succeeded: 9, .failed: 3, .pending: 50], cost: 0) == 10, "no sample yet")
         var mended = batch(BatchSettings(spend: 10), [.succeeded: 50, .pending: 50])
         mended.settings.unpriced = 50
         #expect(mended.affordableCount == 10, "those of before say nothing")

@@ -122,7 +122,7 @@ extension BatchRecord {
     /// much each as those before. What was spent bounds it from the first item on.
     package var affordableCount: Int {
         guard let spend = settings.spend else { return settings.atOnce }
-        if isCostUnknown { return 0 }
+        if cost == nil, isCostUnknown { return 0 }
         // Rows that could not be begun have cost nothing and say nothing: while no cost is known, what failed is no sample.
         guard let cost, cost > 0 else { return most(afterEnds: count(.succeeded) - settings.unpriced) }
         let sample = count(.succeeded) > 0 ? count(.succeeded) : max(1, endedCount)
@@ -130,14 +130,15 @@ extension BatchRecord {
         return left < 1 ? 0 : Int(min(left, Double(most(afterEnds: endedCount))))
     }
 
-    /// True if so many items have succeeded without a cost that an amount can't bound the rest: the document's `cost` gives
-    /// no number.
+    /// True if so many items have succeeded and nothing was paid that an amount may not bound the rest: the document's `cost`
+    /// gives no number, of any item or of those in which there was something to pay. Which of them said nothing their own
+    /// rows tell.
     package var isCostUnknown: Bool {
-        settings.spend != nil && cost == nil && count(.succeeded) - settings.unpriced >= Self.costSample
+        settings.spend != nil && (cost ?? 0) == 0 && count(.succeeded) - settings.unpriced >= Self.costSample
     }
 
     /// The number of those that have succeeded at no known cost, for ``BatchSettings/unpriced``.
-    package var unpricedCount: Int { cost == nil ? count(.succeeded) : 0 }
+    package var unpricedCount: Int { (cost ?? 0) == 0 ? count(.succeeded) : 0 }
 
     private func most(afterEnds count: Int) -> Int {
         count < Self.costSample ? min(settings.atOnce, Self.costSample) : settings.atOnce

@@ -12,8 +12,18 @@ extension ItemOutcome {
         seconds = (time - job.record.started).seconds
         failure = state == .failed ? job.failure.map { ItemFailure(stage: $0.step.stage, failure: $0.failure) } : nil
         (cost, moved) = (job.cost, job.moved)
+        if state == .succeeded, cost == nil, Self.isFree(job, in: plan) { cost = 0 }
         files = job.orderedFiles.map(\.path)
         if state == .succeeded { results = Self.results(of: job, in: plan) }
+    }
+
+    /// Returns whether there was nothing to pay: of the stages that say what they cost each was skipped, or had no items.
+    private static func isFree(_ job: JobSnapshot, in plan: Plan) -> Bool {
+        let paid = job.steps.filter { key, _ in plan.stage(key.stage)?.cost != nil }
+        return !paid.isEmpty
+            && paid.allSatisfy { key, step in
+                step.state == .skipped || key.item == nil && plan.stage(key.stage)?.forEach != nil
+            }
     }
 
     private static func results(of job: JobSnapshot, in plan: Plan) -> JSONObject {

@@ -91,7 +91,7 @@ extension BatchRunner {
     func begin(_ state: inout State, on host: some ItemHost) async throws(JournalFailure) -> Bool {
         if options.onlyReads || options.isStrict && state.isReading { return false }
         while state.stop == nil, state.batch.count(.pending) > 0 {
-            let affordable = state.batch.affordableCount
+            let affordable = state.isCostUnknown ? 0 : state.batch.affordableCount
             if affordable == 0, state.underWay == 0 {
                 state.stop = .suspend(.spent)
                 state.isReading = false

@@ -161,10 +161,15 @@ package final class BatchRunner: Sendable {
         var badRows = 0
         /// The keys of items that have come to rest and are not yet told of.
         var rested: [String] = []
+        /// The number of items that succeeded here and did not say what they cost.
+        var unpriced = 0
 
         /// How many items hold one of the places that there are. Of those that were just told to go on the rows do not say
         /// so yet, of those that run elsewhere nothing but the rows does.
         var underWay: Int { max(here.count, batch.count(.running)) }
+
+        /// True if an amount bounds nothing, although some items said that they cost nothing.
+        var isCostUnknown: Bool { batch.isCostUnknown && unpriced >= BatchRecord.costSample }
 
         /// True if an item is under way, here or elsewhere.
         var isWorking: Bool { !here.isEmpty || batch.count(.running) > stuck.count }
@@ -294,6 +299,7 @@ package final class BatchRunner: Sendable {
         for key in state.rested {
             guard let item = try await journal.item(key, of: lease.job) else { continue }
             if item.state.isEnded { options.results?.append(item) }
+            if item.state == .succeeded, item.cost == nil { state.unpriced += 1 }
             options.observe(.finished(item, state.batch))
         }
         state.rested = []

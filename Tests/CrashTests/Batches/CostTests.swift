@@ -132,6 +132,30 @@ struct CostTests {
         }
     }
 
+    // Rows in which there is nothing to pay were once taken for rows that do not say what they cost.
+    @Test("is 0 where the stage that costs is skipped, which stops nothing; what says no number stops it still")
+    func skippedCost() async throws {
+        try await withScene { workplace, environment in
+            let names = (1...15).map { "old-\($0)" } + (1...15).map { "talk-\($0)" }
+            try workplace.write("rows.csv", "file\n" + lines(names))
+            func run(_ batch: String, _ cost: String) async throws -> ProgramEnd {
+                try workplace.write(
+                    "model.json", document(#""when": "startsWith(inputs.file, 'talk')", "cost": "\#(cost)","#))
+                return try await workplace.run(
+                    "run", "model.json", "--each", "rows.csv", "--batch", batch, "--spend", "30", "--at-once", "1",
+                    environment: environment)
+            }
+            let end = try await run("june", "response.body.usage.total * 0.002")
+            #expect(end.cause == .exited(0), "\(end)")
+            #expect(try await workplace.show("june")["cost"]?.number?.double == 7.5)
+            let rows = try await workplace.run("results", "june")
+            #expect(rows.lines.filter { $0.contains(#""cost":0,"#) }.count == 15, "\(rows)")
+            let slip = try await run("july", "response.body.prize")
+            #expect(slip.cause == .exited(75) && slip.errors.contains("mend \"cost\" in the document"), "\(slip)")
+            #expect(try await workplace.show("july")["counts"]?["succeeded"] == 25)
+        }
+    }
+
     @Test("its rows of results go into a regular file alone; nothing begins before that is known")
     func results() async throws {
         try await withScene { workplace, environment in

@@ -56,6 +56,27 @@ import Testing
         #expect(job.failure?.failure.title == "early")
     }
 
+    // Items in which there was nothing to pay once counted as items whose cost nobody knows.
+    @Test("an item costs nothing where each stage with a cost was skipped or had no items; nil is for one that ran")
+    func cost() throws {
+        let plan = try JobStateTests.plan(
+            """
+            { "id": "s0", "kind": "step" }, { "id": "s1", "kind": "step", "cost": "1" },
+            { "id": "s2", "kind": "step", "forEach": "[]", "cost": "1" }
+            """)
+        let done = StepState.succeeded([:])
+        func cost(_ states: StepState...) -> Double? {
+            let steps = states.enumerated().map { (StepKey(stage: "s\($0.offset)"), StepRecord(state: $0.element)) }
+            let job = JobSnapshot(record: Self.record, steps: Dictionary(uniqueKeysWithValues: steps), mode: .attached)
+            return ItemOutcome(endOf: job, in: plan, at: Samples.now).cost
+        }
+        #expect(cost(done, .skipped, .skipped) == 0)
+        #expect(cost(done, .skipped, done) == 0)
+        #expect(cost(done, done, .skipped) == nil)
+        #expect(cost(done, .failed(Samples.failure), .skipped) == nil)
+        #expect(cost(done) == nil, "no stage says a cost")
+    }
+
     @Test("a job without an owner is suspended with its cause, crashed when nobody wrote one")
     func suspension() {
         var job = job(waiting)
