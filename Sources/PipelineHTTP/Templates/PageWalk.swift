@@ -38,12 +38,15 @@ package struct PageWalk: Sendable, Hashable, Codable {
     /// How many pages in a row had that content; nil for one.
     private var equals: Int?
 
+    /// True if all pages that were counted so far are the same: the service may not know the parameter.
+    package var hasOnlyEquals: Bool { pages > 1 && equals == pages }
+
     /// As many equal pages in a row are no chance: a list of equal readings may have some.
     private static let mostEquals = 10
 
     package init() {}
 
-    /// Goes on behind a page.
+    /// Goes on behind a page. Where no more are wanted and all were the same, they are copies of one, and no list.
     ///
     /// - Parameters:
     ///   - limit: the most pages that are wanted; nil for all.
@@ -61,6 +64,7 @@ package struct PageWalk: Sendable, Hashable, Codable {
         }
         position = next
         guard let limit, pages >= limit else { return }
+        if hasOnlyEquals { throw .samePages(count: pages) }
         isFinished = true
         isCutOff = true
     }

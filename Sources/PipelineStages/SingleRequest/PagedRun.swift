@@ -52,6 +52,10 @@ struct PagedRun {
             let answer = try await page.fetch(
                 &walk, cursor: &cursor, in: context, limit: paginate.maximumPages?.constant)
             try keep(answer)
+            if walk.pages == 2, walk.hasOnlyEquals {
+                try await context.warn(
+                    "the first two pages are the same: the service may not know the parameter that asks for a page")
+            }
             checkpoint.walk = walk
             checkpoint.cursor = cursor.flatMap { $0.string == nil ? $0.text : nil }
             if walk.isFinished { return .finished(try await finish(answer).merging(path)) }

@@ -85,6 +85,13 @@ struct PageWalkTests {
         }
         let equal = [PageFacts](repeating: page(content: "x"), count: 10)
         #expect(throws: PagingFailure.samePages(count: 10)) { try walk(.page(PageParameter("p"), first: 1), equal) }
+        #expect(throws: PagingFailure.samePages(count: 3)) {
+            try walk(.offset(PageParameter("o")), equal, limit: 3)
+        }
+        #expect(throws: Never.self) { try walk(.offset(PageParameter("o")), equal, limit: 1) }
+        #expect(throws: Never.self) {
+            try walk(.offset(PageParameter("o")), [page(content: "y")] + equal, limit: 3)
+        }
         #expect(throws: Never.self) {
             try walk(.page(PageParameter("p"), first: 1), equal.dropLast() + [page(content: "y")] + equal.dropLast())
         }

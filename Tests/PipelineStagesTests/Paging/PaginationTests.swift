@@ -319,6 +319,23 @@ struct PaginationTests {
         #expect(await circle.resume().definite?.contains("lead in a circle: '3' came before") == true)
         let deaf = try bench(PageService(), next: #"{ "page": "seite" }"#)
         #expect(await deaf.resume().definite == "10 pages in a row are the same")
+        #expect(deaf.host.read { $0.warnings }.count == 1)
+    }
+
+    // Below ten pages the list was full of copies of the first, without a word.
+    @Test("all pages up to maxPages that are the same are an error, and a warning at the second", arguments: [2, 5])
+    func copies(most: Int) async throws {
+        let service = PageService()
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "request", "service": "api", "request": { "GET": "/items" },
+              "capture": { "ids": "$items[*].id[]" },
+              "paginate": { "items": "$.data", "next": { "page": "seite" }, "maxPages": \(most) } }
+            """, network: service.network)
+        #expect(await bench.resume().definite == "\(most) pages in a row are the same")
+        #expect(service.requests.count == most)
+        let warnings = bench.host.read { $0.warnings }
+        #expect(warnings.count == (most > 2 ? 1 : 0) && warnings.allSatisfy { $0.contains("first two pages") })
     }
 
     @Test("some pages in a row that are equal are a list of equal things")
@@ -334,6 +351,7 @@ struct PaginationTests {
             """, network: service.network)
         #expect(await bench.resume().isFinished)
         #expect(bench.captures["all"] == [0, 0, 0, 1])
+        #expect(bench.host.read { $0.warnings }.count == 1)
     }
 
     @Test("a cursor is put into a body that an expression gives as a whole")
