@@ -13,6 +13,18 @@ public struct Multipart: RequestDecorator {
 
     public var phase: DecorationPhase { .shape }
 
+    /// The form with a field set: in its place, or else after the other fields and before the files.
+    package func setting(_ name: String, to value: String) -> Multipart {
+        var parts = parts
+        let field = MultipartBody.Part.field(name, value)
+        if let place = parts.firstIndex(where: { $0.name == name && $0.filename == nil }) {
+            parts[place] = field
+        } else {
+            parts.insert(field, at: parts.firstIndex(where: { $0.filename != nil }) ?? parts.endIndex)
+        }
+        return Multipart(parts)
+    }
+
     /// The request's own body wins, like everything that is further in.
     public func decorate(_ request: inout RequestDescription, in context: DecorationContext) {
         guard request.body.isNone else { return }

@@ -145,8 +145,11 @@ struct PageRequest: Sendable {
         switch parameter.place {
         case .query: rendered.description.query.append((parameter.name, value))
         case .body:
-            if case .json(let template) = definition.body, !template.isObject {
+            switch definition.body {
+            case .none: putIntoForm(cursor ?? .string(value), value, parameter.name, &rendered)
+            case .json(let template) where !template.isObject:
                 try putIntoBody(cursor ?? .string(value), parameter.name, &rendered, in: context)
+            case .json, .form, .text, .file, .part: break
             }
         case .header:
             do throws(RequestFailure) {
@@ -160,7 +163,7 @@ struct PageRequest: Sendable {
         }
     }
 
-    /// The request with the cursor in its body, where one belongs there: before it is rendered, so that what is streamed
+    /// The request with the cursor in its own body, where one belongs there: before it is rendered, so that what is streamed
     /// into a body stays in it.
     private func withCursorInBody(at walk: PageWalk, _ cursor: JSON?) -> RequestDefinition {
         guard let (parameter, value) = paginate?.rule.parameter(at: walk.position), parameter.place == .body else {
@@ -169,12 +172,24 @@ struct PageRequest: Sendable {
         var definition = definition
         let cursor = cursor ?? .string(value)
         switch definition.body {
-        case .none: definition.body = .json(JSONTemplate(constant: .object([parameter.name: cursor])))
         case .json(let template): definition.body = .json(template.setting(parameter.name, to: cursor))
         case .form(let table): definition.body = .form(table.setting(parameter.name, to: value))
-        case .text, .file, .part: break
+        case .none, .text, .file, .part: break
         }
         return definition
+    }
+
+    /// Puts the cursor into the form that a decorator makes the body, or else into a body of its own.
+    private func putIntoForm(_ cursor: JSON, _ value: String, _ name: String, _ rendered: inout RenderedRequest) {
+        // The innermost is the one that is sent.
+        if let place = rendered.decorators.firstIndex(where: { $0 is Multipart }),
+            let form = rendered.decorators[place] as? Multipart
+        {
+            rendered.decorators[place] = form.setting(name, to: value)
+        } else {
+            rendered.description.body = .text(JSON.object([name: cursor]).text)
+            rendered.description.setDefaultType("application/json", beside: rendered.decorators)
+        }
     }
 
     /// Puts the cursor into an object that an expression gave as a whole.

@@ -96,6 +96,35 @@ struct PaginationTests {
         }
     }
 
+    // From the second page on the form was gone, and JSON with the cursor alone went out.
+    @Test(
+        "a cursor is put among the fields of a form that a decorator makes",
+        arguments: [
+            (true, #""filter": "cats""#), (false, #""filter": "cats""#), (true, #""filter": "x", "after": "0""#),
+        ])
+    func multipartForm(isOwn: Bool, fields: String) async throws {
+        let files = #"[ { "name": "picture", "text": "x", "filename": "x.txt" } ]"#
+        let form = #"[ { "multipart": { "fields": { \#(fields) }, "files": \#(files) } } ]"#
+        let service = ScriptedService()
+        service.on("POST /v1/search", 200, #"{ "data": [ {"id": 1} ], "cursor": 7 }"#)
+        service.on("POST /v1/search", 200, #"{ "data": [ {"id": 2} ], "cursor": null }"#)
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "request", "service": "api",
+              "request": { "POST": "/search", "with": \(isOwn ? form : "[]") },
+              "paginate": { "items": "$.data[*]", "next": { "cursor": "$.cursor", "param": "after", "in": "body" } } }
+            """, network: service.network, with: isOwn ? "[]" : form)
+        #expect(await bench.resume().isFinished)
+        let names = service.requests.map { request -> [String] in
+            guard case .multipart(let body) = request.body else { return [] }
+            return body.parts.map(\.name)
+        }
+        let first = fields.contains("after") ? ["filter", "after", "picture"] : ["filter", "picture"]
+        #expect(names == [first, ["filter", "after", "picture"]])
+        guard case .multipart(let body)? = service.requests.last?.body else { return }
+        #expect(body.parts[1] == .field("after", "7"))
+    }
+
     @Test(
         "a cursor keeps its JSON type in a body",
         arguments: [
