@@ -70,14 +70,18 @@ package final class PostgresConnection {
         guard let opened else { throw PostgresError(kind: .refused, message: "out of memory") }
         // From here on the end of the object closes it.
         handle = opened
-        if library.status(opened) != 0, ContinuousClock.now - start < Self.quick {
-            // Somebody refused, and the words are in the language of the server. Asked again it says its code too.
-            _ = library.setVerbosity(opened, Self.verbose)
-            library.reset(opened)
-            _ = library.setVerbosity(opened, Self.plain)
-        }
-        guard library.status(opened) == 0 else {
-            throw Self.refusal(library, opened, address)
+        if library.status(opened) != 0 {
+            var refusal = Self.refusal(library, opened, address)
+            if ContinuousClock.now - start < Self.quick {
+                // Somebody refused, and the words are in the language of the server. Asked again it says its code too; of an
+                // address that it can't read libpq says nothing the second time.
+                _ = library.setVerbosity(opened, Self.verbose)
+                library.reset(opened)
+                _ = library.setVerbosity(opened, Self.plain)
+                let coded = Self.refusal(library, opened, address)
+                if coded.state != nil { refusal = coded }
+            }
+            guard library.status(opened) == 0 else { throw refusal }
         }
         _ = library.setNoticeReceiver(opened, { _, _ in }, nil)
         guard library.serverVersion(opened) >= 140_000 else {

@@ -56,7 +56,9 @@ package struct PostgresError: Error, Sendable, Hashable {
         // Without a code they are libpq's words, in English, with names in quotes.
         let refusals = [
             "password", "authentication", "certificate", "private key", "does not support SSL", "invalid ", "not found",
-            "is too long", "unexpected character", "missing", "end of string reached", "pipeline mode", "out of memory",
+            "is too long", "unexpected character", "missing", "end of string reached", "unterminated",
+            "forbidden value", "could not match", "extra key/value", "may not be used", "pipeline mode",
+            "out of memory",
         ]
         let words = message.withoutQuoted
         return refusals.contains { words.contains($0) }
@@ -92,6 +94,7 @@ extension PostgresError {
             ("certificate", "see sslmode, sslrootcert and sslcert of the address"),
             ("SSL", "see sslmode, sslrootcert and sslcert of the address"),
             ("invalid", "write the address as postgres://USER@HOST/DATABASE"),
+            ("end of string", "write the address as postgres://USER@HOST/DATABASE"),
         ]
         switch state {
         case "28P01": return hints[0].1

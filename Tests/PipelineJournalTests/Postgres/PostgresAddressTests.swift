@@ -85,6 +85,23 @@ struct PostgresAddressTests {
         #expect(!text.contains("hunter2"))
     }
 
+    // Asked a second time libpq says nothing of what it can't read, and that was taken for a connection that was lost.
+    @Test(
+        "that libpq can't read is final, and the mistake is named",
+        arguments: [
+            ("postgres://worker@127.0.0.1:1/db?bogus=1", "invalid URI query parameter"),
+            ("postgres://worker@127.0.0.1:1/db?sslmode=nonsense", "invalid sslmode value: \"nonsense\""),
+            ("postgres://worker@[::1/db", "end of string reached"),
+            ("host=127.0.0.1 port=1 bogus=1", "invalid connection option"),
+            ("host=127.0.0.1 port=1,2,3", "could not match 3 port numbers to 1 hosts"),
+        ])
+    func isUnreadable(text: String, mistake: String) {
+        let error = #expect(throws: PostgresError.self) {
+            _ = try PostgresConnection(PostgresAddress(text), name: "test")
+        }
+        #expect(error?.isAway == false && error?.message.contains(mistake) == true, "\(error as Any)")
+    }
+
     @Test("of which there is no libpq says which package to install")
     func missesLibrary() throws {
         guard case .failure(let error) = PostgresLibrary.load(named: ["libpq.so.none"]) else {
