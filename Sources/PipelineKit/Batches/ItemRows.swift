@@ -153,7 +153,7 @@ struct ItemRows {
         var key: String?
         switch row.content {
         case .bad(let reason): throw StepFailure(reason)
-        case .badName: throw StepFailure("its name is no text in UTF-8", hint: "rename the file")
+        case .badName: throw StepFailure("its path is no text in UTF-8", hint: "rename the file or its folder")
         case .value(let text):
             own = JSONObject([(sourceInputs?[0] ?? "", .string(text))])
             key = text.hasPrefix(keyTrim) ? String(text.dropFirst(keyTrim.count)) : text

@@ -13,8 +13,8 @@ package struct FilePattern: Sendable, Equatable {
 
     /// - Throws: ``ItemSourceError`` for unbalanced braces.
     package init(_ text: String) throws(ItemSourceError) {
-        isAbsolute = text.utf8.first == Self.slash
-        let whole = text.utf8.last == Self.slash ? text + "*" : text
+        isAbsolute = text.utf8.first == UInt8(ascii: "/")
+        let whole = text.utf8.last == UInt8(ascii: "/") ? text + "*" : text
         alternatives = try Self.expanded(whole).map { $0.split(separator: "/").map(String.init).filter { $0 != "." } }
         let names = whole.split(separator: "/").map(String.init).filter { $0 != "." }
         let fixed = names.prefix { !Self.isWild($0) && !$0.utf8.contains(UInt8(ascii: "{")) }
@@ -29,10 +29,8 @@ package struct FilePattern: Sendable, Equatable {
     package func isFolder(in folder: String) -> Bool {
         guard isPlain else { return false }
         let path = (isAbsolute ? "/" : folder + "/") + alternatives[0].joined(separator: "/")
-        return Self.isFolder(path, followingLinks: true)
+        return Self.isFolder(Self.bytes(of: path), followingLinks: true)
     }
-
-    private static let slash = UInt8(ascii: "/")
 
     private static func isWild(_ name: String) -> Bool { name.utf8.contains { [0x2A, 0x3F, 0x5B].contains($0) } }
 
@@ -69,8 +67,17 @@ package struct FilePattern: Sendable, Equatable {
     /// nowhere is one too: what reads it says so.
     package func files(in folder: String) -> [Match] {
         var found: Set<Match> = []
-        for names in alternatives { walk(names[...], at: isAbsolute ? "/" : "", folder, &found) }
+        for names in alternatives {
+            walk(names[...], at: isAbsolute ? [Self.slash] : [], Self.bytes(of: folder), &found)
+        }
         return found.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+    }
+
+    /// The files in a folder without the hidden ones, whatever characters its path has.
+    package static func files(of folder: String) -> [Match] {
+        let place = bytes(of: folder.utf8.last == UInt8(ascii: "/") ? folder : folder + "/")
+        return entries(of: place).filter { $0.first != dot && isFile(place + $0) }.map { Match(place + $0) }
+            .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 
     /// A path that was found, told apart by its bytes: two names may look alike.
@@ -79,7 +86,14 @@ package struct FilePattern: Sendable, Equatable {
         /// True if the path is text, as the values of inputs are.
         let isText: Bool
 
-        fileprivate init(_ text: String, isText: Bool = true) { (self.text, self.isText) = (text, isText) }
+        fileprivate init(_ path: [CChar]) {
+            let whole = FilePattern.text(of: path)
+            isText = whole != nil
+            text =
+                whole
+                ?? path.split(separator: FilePattern.slash, omittingEmptySubsequences: false)
+                .map { FilePattern.text(of: Array($0)) ?? FilePattern.escaped(Array($0)) }.joined(separator: "/")
+        }
 
         /// The path; of one that is no text with `\xNN` for each byte that is none.
         package var path: String { text }
@@ -90,79 +104,83 @@ package struct FilePattern: Sendable, Equatable {
         package func hash(into hasher: inout Hasher) { for byte in bytes { hasher.combine(byte) } }
     }
 
-    private func walk(_ names: ArraySlice<String>, at path: String, _ folder: String, _ found: inout Set<Match>) {
+    // Paths are bytes on the way, as the system has them: a folder whose name is no text may hold what matches.
+    private func walk(_ names: ArraySlice<String>, at path: [CChar], _ folder: [CChar], _ found: inout Set<Match>) {
         guard let name = names.first else { return }
         let rest = names.dropFirst()
-        func place(_ path: String) -> String { path.hasPrefix("/") ? path : folder + "/" + path }
+        func place(_ path: [CChar]) -> [CChar] { path.first == Self.slash ? path : folder + [Self.slash] + path }
         if name == "**" {
             // Also no folder at all: `**/x` finds `x`.
             walk(rest.isEmpty ? ["*"] : rest, at: path, folder, &found)
-            for entry in Self.entries(of: place(path)).names where !entry.hasPrefix(".") {
+            for entry in Self.entries(of: place(path)) where entry.first != Self.dot {
                 if Self.isFolder(place(path + entry), followingLinks: false) {
-                    walk(names, at: path + entry + "/", folder, &found)
+                    walk(names, at: path + entry + [Self.slash], folder, &found)
                 }
             }
             return
         }
-        guard Self.isWild(name) else { return step(to: name) }
-        let entries = Self.entries(of: place(path))
-        for entry in entries.names where Self.matches(entry, name) { step(to: entry) }
-        // What a folder of such a name holds has no path that is text either.
-        for entry in entries.others where Self.matches(entry, name) {
-            found.insert(Match(path + Self.escaped(entry), isText: false))
-        }
+        guard Self.isWild(name) else { return step(to: Self.bytes(of: name)) }
+        for entry in Self.entries(of: place(path)) where Self.matches(entry, name) { step(to: entry) }
 
-        func step(to entry: String) {
+        func step(to entry: [CChar]) {
             let next = path + entry
             if rest.isEmpty {
                 if Self.isFile(place(next)) { found.insert(Match(next)) }
             } else if Self.isFolder(place(next), followingLinks: true) {
-                walk(rest, at: next + "/", folder, &found)
+                walk(rest, at: next + [Self.slash], folder, &found)
             }
         }
     }
 
-    private static func matches(_ name: String, _ pattern: String) -> Bool {
-        NameLocale.shared.within { fnmatch(pattern, name, FNM_PERIOD) == 0 }
+    private static let slash = CChar(bitPattern: UInt8(ascii: "/"))
+    private static let dot = CChar(bitPattern: UInt8(ascii: "."))
+
+    private static func bytes(of text: String) -> [CChar] { text.utf8.map { CChar(bitPattern: $0) } }
+
+    /// The text that a path or a name is in UTF-8; nil for one that is none.
+    private static func text(of path: [CChar]) -> String? {
+        String(validating: path.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    private static func matches(_ name: [CChar], _ pattern: String) -> Bool { fnmatch(pattern, name, FNM_PERIOD) == 0 }
+    /// Returns whether a name matches; of one that is no text each byte is a letter.
+    private static func matches(_ name: [CChar], _ pattern: String) -> Bool {
+        func isMatch() -> Bool { fnmatch(pattern, name + [0], FNM_PERIOD) == 0 }
+        return text(of: name) == nil ? isMatch() : NameLocale.shared.within(isMatch)
+    }
 
     /// A name that is no text, with `\xNN` for each byte beyond ASCII.
     private static func escaped(_ name: [CChar]) -> String {
-        name.dropLast().map { byte in
+        name.map { byte in
             byte >= 0x20 ? String(Unicode.Scalar(UInt8(byte))) : "\\x" + [UInt8(bitPattern: byte)].hex
         }.joined()
     }
 
-    private static func isFile(_ path: String) -> Bool {
+    private static func isFile(_ path: [CChar]) -> Bool {
         var status = stat()
+        let path = path + [0]
         return (stat(path, &status) == 0 || lstat(path, &status) == 0) && status.st_mode & S_IFMT != S_IFDIR
     }
 
-    private static func isFolder(_ path: String, followingLinks: Bool) -> Bool {
+    private static func isFolder(_ path: [CChar], followingLinks: Bool) -> Bool {
         var status = stat()
+        let path = path + [0]
         return (followingLinks ? stat(path, &status) : lstat(path, &status)) == 0
             && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// The names in a folder: those that are text in UTF-8, and the others with the zero at their end.
-    private static func entries(of folder: String) -> (names: [String], others: [[CChar]]) {
-        guard let stream = opendir(folder.isEmpty ? "." : folder) else { return ([], []) }
+    /// The names in a folder, without its own and that of the one above.
+    private static func entries(of folder: [CChar]) -> [[CChar]] {
+        guard let stream = opendir(folder + [0]) else { return [] }
         defer { closedir(stream) }
-        var (names, others) = ([String](), [[CChar]]())
+        var names: [[CChar]] = []
         while let entry = readdir(stream) {
             withUnsafePointer(to: &entry.pointee.d_name) { name in
                 name.withMemoryRebound(to: CChar.self, capacity: 1) { name in
-                    if let text = String(validatingCString: name) {
-                        if text != ".", text != ".." { names.append(text) }
-                    } else {
-                        others.append(Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1)))
-                    }
+                    names.append(Array(UnsafeBufferPointer(start: name, count: strlen(name))))
                 }
             }
         }
-        return (names, others)
+        return names.filter { $0 != [dot] && $0 != [dot, dot] }
     }
 }
 

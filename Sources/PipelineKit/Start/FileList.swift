@@ -17,13 +17,7 @@ enum FileList {
         } catch {
             throw StepFailure("the input '\(name)': \(error.message)", hint: error.hint)
         }
-        let found = pattern.files(in: folder)
-        if let other = found.first(where: { !$0.isText }) {
-            throw StepFailure(
-                "the name of \(other.path) is no text in UTF-8, and the input '\(name)' is one",
-                hint: "rename the file, or give a pattern that leaves it out")
-        }
-        let files = found.map { AbsolutePath.of($0.path, in: folder) }
+        let files = try texts(of: pattern.files(in: folder), for: name).map { AbsolutePath.of($0, in: folder) }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         guard files.isEmpty else { return files }
         throw StepFailure(
@@ -31,12 +25,20 @@ enum FileList {
     }
 
     private static func files(in folder: String, for name: String) throws(StepFailure) -> [String] {
-        let files = FolderContent.names(folder).filter { !$0.hasPrefix(".") }
-            .map { folder.hasSuffix("/") ? folder + $0 : "\(folder)/\($0)" }
-            .filter { kind(of: $0) == S_IFREG }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let files = try texts(of: FilePattern.files(of: folder), for: name).filter { kind(of: $0) == S_IFREG }
         guard files.isEmpty else { return files }
         throw StepFailure(
             "there is no file in \(folder) for the input '\(name)'", hint: "give another folder with -i \(name)=PATH")
+    }
+
+    /// The paths of what was found, all of which must be text.
+    private static func texts(of found: [FilePattern.Match], for name: String) throws(StepFailure) -> [String] {
+        if let other = found.first(where: { !$0.isText }) {
+            throw StepFailure(
+                "the path \(other.path) is no text in UTF-8, and the input '\(name)' is one",
+                hint: "rename the file or its folder, or give a pattern that leaves it out")
+        }
+        return found.map(\.path)
     }
 
     /// The type of a file in its mode; nil for what does not exist.

@@ -148,14 +148,7 @@ struct ItemReaderTests {
             for name: [UInt8] in [
                 Array("a.wav".utf8), Array("\u{FC}.wav".utf8), Array("u\u{308}.wav".utf8),
                 [0x4D, 0xFC] + Array(".wav".utf8),
-            ] {
-                let path = Array((folder + "/").utf8) + name + [0]
-                let file = path.withUnsafeBufferPointer { bytes in
-                    bytes.withMemoryRebound(to: CChar.self) { open($0.baseAddress!, O_CREAT | O_WRONLY, 0o600) }
-                }
-                try #require(file >= 0)
-                close(file)
-            }
+            ] { try makeFile(name, in: folder) }
             try FileManager.default.createSymbolicLink(
                 atPath: folder + "/link.wav", withDestinationPath: "gone")
             let found = try FilePattern("*.wav").files(in: folder)
@@ -166,6 +159,33 @@ struct ItemReaderTests {
             #expect(try FilePattern("[ü].wav").files(in: folder).count == 1)
             let reader = try FileReader("*.wav", in: folder)
             #expect(reader.next()?.content == .badName("M\\xfc.wav"))
+        }
+    }
+
+    private func makeFile(_ name: [UInt8], in folder: String) throws {
+        let path = (Array((folder + "/").utf8) + name + [0]).map { CChar(bitPattern: $0) }
+        let file = open(path, O_CREAT | O_WRONLY, 0o600)
+        try #require(file >= 0)
+        close(file)
+    }
+
+    /// Such a folder was taken for a file by `*`, and what it holds was left out by `**`.
+    @Test("from folders whose names are no text: they are no files, and what they hold is found")
+    func oddFolders() throws {
+        try withFolder { folder in
+            let odd: [UInt8] = [0x4D, 0xFC]
+            let path = (Array((folder + "/").utf8) + odd + [0]).map { CChar(bitPattern: $0) }
+            try #require(mkdir(path, 0o700) == 0)
+            try makeFile(Array("a.wav".utf8), in: folder)
+            try makeFile(odd + Array("/b.wav".utf8), in: folder)
+            func found(_ pattern: String) throws -> [String] { try FilePattern(pattern).files(in: folder).map(\.path) }
+            #expect(try found("*") == ["a.wav"])
+            #expect(try found("M*/") == ["M\\xfc/b.wav"])
+            #expect(try found("**/*.wav") == ["M\\xfc/b.wav", "a.wav"])
+            #expect(FilePattern.files(of: folder).map(\.path) == [folder + "/a.wav"])
+            let reader = try FileReader("**", in: folder)
+            #expect(reader.next()?.content == .badName("M\\xfc/b.wav"))
+            #expect(reader.next()?.content == .value("a.wav"))
         }
     }
 
