@@ -44,6 +44,8 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     /// The most bytes of the file that ever were there and could be built on: only more than these are progress, however
     /// often they come. Nil in checkpoints of 0.1.0.
     var farthest: Int64?
+    /// The reason for which bytes were thrown away the last time that this was told; nil for never.
+    var loss: String?
     /// Set once the part is whole and checked; what is left is its name.
     var verified: Verified?
     /// The name that the service gives the file, where it is wanted after unpacking.

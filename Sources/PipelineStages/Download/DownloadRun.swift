@@ -63,6 +63,7 @@ struct DownloadRun {
                 restarts += 1
                 probes = false
                 guard restarts <= 2 else { throw order.definite("the download can't go on: \(reason)") }
+                try await warnOfLoss(because: reason)
                 startAgain()
             case .identical(let outcome): return outcome
             case .taken: isTaken = true
@@ -105,6 +106,15 @@ struct DownloadRun {
         part?.remove()
         part = nil
         saved = 0
+    }
+
+    /// Says that what is there is of no use, once for each reason: a service may give the same one at each try, and what
+    /// comes to nothing but closed connections would tell nobody why it takes so long.
+    private mutating func warnOfLoss(because reason: String) async throws(StageFailure) {
+        guard checkpoint.covered > 0, checkpoint.loss != reason else { return }
+        checkpoint.loss = reason
+        try await context.warn(
+            "the \(SizeText.describe(checkpoint.covered)) that had come are of no use and come again: \(reason)")
     }
 
     func session() -> DownloadSession { order.session(of: checkpoint) }

@@ -100,6 +100,21 @@ struct DownloadTests {
         #expect(service.requests.last?.header("Range") == nil)
     }
 
+    /// It told of closed connections at each try, and never that all began anew and why.
+    @Test("warns once of bytes that it throws away at each try")
+    func warnsOfLoss() async throws {
+        let service = try FileService(content) { state in
+            state.cuts = [9 << 20, 20 << 20, 9 << 20]
+            state.blursVersions = true
+        }
+        let bench = try bench(service)
+        #expect(await bench.run().finished != nil)
+        #expect(folder.read("out/mesh.obj") == content)
+        #expect(service.requests.count == 5)
+        let warnings = bench.state.warnings
+        #expect(warnings.count == 1 && warnings[0].hasSuffix("does not say of which version of the file the part is"))
+    }
+
     @Test("begins again where the service has no ranges, and where it has no validator")
     func noRanges() async throws {
         let service = try FileService(content) { state in

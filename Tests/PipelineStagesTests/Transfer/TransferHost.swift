@@ -8,6 +8,7 @@ final class TransferHost: StageHost {
         var checkpoint: [UInt8]?
         var captures = JSONObject()
         var files: [WrittenFile] = []
+        var warnings: [String] = []
         var points: [CrashPoint] = []
         var job = "01job"
         var moved = BytesMoved()
@@ -131,7 +132,7 @@ final class TransferHost: StageHost {
     func measure(_ measured: Measurements) {}
     var services: any ServiceGate { OpenServices() }
     func conclude(with response: JSON) {}
-    func warn(_ message: String) async throws(StageFailure) {}
+    func warn(_ message: String) async throws(StageFailure) { state.withLock { $0.warnings.append(message) } }
     func record(_ exchange: ExchangeRecord) {}
     func authenticates() {}
     func conceal(_ secret: String, as name: String) {}
