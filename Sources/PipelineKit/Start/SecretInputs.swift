@@ -56,6 +56,6 @@ package struct SecretInputs {
         ).values(from: given)
     }
 
-    /// The name of the first that has no value; nil when none is missing.
-    package func missing(in values: JSONObject) -> String? { secret.map(\.name).first { values[$0] == nil } }
+    /// The names of those that have no value.
+    package func missing(in values: JSONObject) -> [String] { secret.map(\.name).filter { values[$0] == nil } }
 }

@@ -157,9 +157,14 @@ struct WhyCommand: WorkspaceCommand {
             let said = try await job.suspensionDetail(in: journal)
             let detached = snapshot.mode == .background ? " --detach" : ""
             var missing: CommandError?
-            if let plan { missing = try await workspace.missingSecret(of: plan, for: snapshot.record) }
+            var inputs: [String] = []
+            if let plan {
+                missing = try await workspace.missingSecret(of: plan, for: snapshot.record)
+                inputs = try await workspace.missingInputs(of: plan, for: snapshot.record)
+            }
             let given = missing?.failure.hint.map { "\($0), then " } ?? ""
-            return [said, "\(given)\(resume)\(detached)"].compactMap { $0 }.joined(separator: "; ")
+            let again = inputs.map { " -i \($0)=…" }.joined()
+            return [said, "\(given)\(resume)\(detached)\(again)"].compactMap { $0 }.joined(separator: "; ")
         case .extension:
             let said = try await job.suspensionDetail(in: journal)
             return [said, "install the plugin, or start the background owner of the program that has the stage kind"]

@@ -14,7 +14,7 @@ final class SecretAssignments: Sendable {
     /// The values of a job's secret inputs, those that were given and those that are found; throws for one that is nowhere.
     func values(of record: JobRecord, in plan: Plan, _ workspace: Workspace) async throws -> JSONObject {
         let values = try await known(of: record, in: plan, workspace)
-        if let name = SecretInputs(of: record, in: plan).missing(in: values) {
+        if let name = SecretInputs(of: record, in: plan).missing(in: values).first {
             throw CommandError(
                 .suspended, "the secret input '\(name)' is kept nowhere and is needed again",
                 hint: "give it to the same command with -i \(name)=…, or name it in a file with --secrets-file")
@@ -57,5 +57,17 @@ extension Workspace {
         return CommandError(
             .invalid, problem.map { "\(title), and \($0)" } ?? title,
             hint: problem == nil ? ways : "mend the command of the configuration ('pipeline config'), or \(ways)")
+    }
+
+    /// Returns the names of a job's secret inputs that are found nowhere: whoever goes on with it gives them again.
+    func missingInputs(of plan: Plan, for record: JobRecord) async throws -> [String] {
+        let inputs = SecretInputs(of: record, in: plan)
+        do {
+            let values = try await inputs.values(secrets: try secrets())
+            return inputs.missing(in: values)
+        } catch is InputsError {
+            // One that is found and is wrong is told by the command that needs it.
+            return []
+        }
     }
 }
