@@ -1,5 +1,6 @@
 import Foundation
 import PipelineCore
+import PipelineTestKit
 import Testing
 
 @testable import PipelineDashboard
@@ -71,7 +72,47 @@ struct SafetyTests {
         }
     }
 
-    @Test("addresses that every site's cookies are shared with serve programs alone, and send a browser on")
+    /// The name was told to everybody who asked like a browser, and with it a page of another user, at another port of
+    /// it, was sent the cookie.
+    @Test(
+        "another user of the machine is not told the name for people, whatever browser it seems to be",
+        .enabled(
+            if: geteuid() == 0 && FileManager.default.isExecutableFile(atPath: setpriv)
+                && FileManager.default.isExecutableFile(atPath: curl), "needs root, setpriv and curl"))
+    func secretName() async throws {
+        try await withWorld { world in
+            let name = String(world.host.prefix { $0 != "." })
+            for field in ["Accept: text/html", "Sec-Fetch-Mode: navigate"] {
+                let request = ["-s", "-i", "-H", field, "http://127.0.0.1:\(world.service.port)/jobs/a"]
+                let refused = try await BuiltProgram(path: Self.setpriv).run(
+                    ["--reuid=65534", "--regid=65534", "--clear-groups", Self.curl] + request, folder: "/")
+                #expect(refused.output.hasPrefix("HTTP/1.1 401 "), "\(refused)")
+                #expect(refused.output.contains("pipeline dashboard") && !refused.output.contains(name), "\(refused)")
+                let sent = try await BuiltProgram(path: Self.curl).run(request, folder: "/")
+                #expect(sent.output.hasPrefix("HTTP/1.1 307 ") && sent.output.contains(name), "\(sent)")
+            }
+        }
+    }
+
+    private static let setpriv = "/usr/bin/setpriv"
+    private static let curl = "/usr/bin/curl"
+
+    @Test("whose connection the kernel does not say is not told the name for people")
+    func unknownUser() {
+        let guardian = RequestGuard(
+            name: "pipeline-0123", port: 8700, boundHost: nil, allowedHosts: [], token: nil)
+        for field in [("Accept", "text/html"), ("Sec-Fetch-Mode", "navigate")] {
+            let headers: [(name: String, value: String)] = [("Host", "127.0.0.1:8700"), field]
+            let unknown = DashboardRequest(method: "GET", target: "/", headers: headers)
+            let refusal = RequestGuard.Verdict.refuse(
+                status: 401, reason: "these pages are opened by a link: type 'pipeline dashboard' in a terminal")
+            #expect(guardian.verdict(on: unknown) == refusal)
+            let own = DashboardRequest(method: "GET", target: "/", headers: headers, isOfOwnUser: { true })
+            #expect(guardian.verdict(on: own) == .sendOn(to: "http://pipeline-0123.localhost:8700"))
+        }
+    }
+
+    @Test("addresses that every site's cookies are shared with serve programs alone, and send our own browser on")
     func programs() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)")
         try Data("0123456789abcdef0123456789abcdef\n".utf8).write(to: file)

@@ -3,7 +3,8 @@ import PipelineKit
 /// The rules that each request must keep before anything is looked at. They hold for a listener whose port every user of
 /// the machine can reach, and which a page from anywhere can make a person's browser send to.
 struct RequestGuard: Sendable {
-    /// The first label of the address for people: `NAME.localhost`. Nobody else can know it.
+    /// The first label of the address for people: `NAME.localhost`. Nobody else can know it: to who knows it, and serves
+    /// another port of it, a browser would send our cookie.
     let name: String
     let port: Int
     /// The literal address that it listens on, when that is not loopback.
@@ -18,7 +19,7 @@ struct RequestGuard: Sendable {
         case program
         /// A browser at an address for people, which must show its cookie.
         case person
-        /// A browser at an address for programs: it belongs to the one for people.
+        /// A browser of our own user at an address for programs: it belongs to the one for people.
         case sendOn(to: String)
         case refuse(status: Int, reason: String)
     }
@@ -45,9 +46,14 @@ struct RequestGuard: Sendable {
                 request.isSafe
                 && (request.value("Sec-Fetch-Mode") == "navigate"
                     || request.values("Accept").contains { $0.contains("text/html") })
-            return isBrowser
-                ? .sendOn(to: "http://\(ownHost)")
-                : .refuse(status: 401, reason: "a program needs the token of --token-file, as a Bearer")
+            guard isBrowser else {
+                return .refuse(status: 401, reason: "a program needs the token of --token-file, as a Bearer")
+            }
+            guard request.isOfOwnUser() else {
+                return .refuse(
+                    status: 401, reason: "these pages are opened by a link: type 'pipeline dashboard' in a terminal")
+            }
+            return .sendOn(to: "http://\(ownHost)")
         }
         if !request.isSafe, !isOurOwn(request, host) {
             return .refuse(status: 403, reason: "another site asked for this")

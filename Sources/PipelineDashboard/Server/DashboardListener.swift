@@ -88,10 +88,10 @@ private final class ConnectionHandler: ChannelInboundHandler {
     }
 
     private func take(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {
+        let channel = context.channel
         let request = DashboardRequest(
             method: head.method.rawValue, target: head.uri, headers: head.headers.map { ($0.name, $0.value) },
-            body: body)
-        let channel = context.channel
+            body: body, isOfOwnUser: { PeerUser.isOwn(of: channel) })
         let writer = ResponseWriter(channel: channel, isHead: head.method == .HEAD, closes: !head.isKeepAlive)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let work = writer.start { [answer] in

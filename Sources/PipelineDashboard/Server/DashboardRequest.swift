@@ -8,14 +8,18 @@ package struct DashboardRequest: Sendable {
     /// In the order of their coming.
     package let headers: [(name: String, value: String)]
     package let body: [UInt8]
+    /// Asks the kernel whether a process of the user who serves the pages has sent it.
+    package let isOfOwnUser: @Sendable () -> Bool
 
     package init(
-        method: String, target: String, headers: [(name: String, value: String)], body: [UInt8] = []
+        method: String, target: String, headers: [(name: String, value: String)], body: [UInt8] = [],
+        isOfOwnUser: @escaping @Sendable () -> Bool = { false }
     ) {
         self.method = method
         self.target = target
         self.headers = headers
         self.body = body
+        self.isOfOwnUser = isOfOwnUser
     }
 
     /// The values of a field.
