@@ -14,6 +14,9 @@ package final class TraceExporter: Sendable {
     package typealias Source = Journal & TraceJournal
 
     private struct State {
+        /// The jobs of which the journal may not know yet that they are exported.
+        var unrecorded: Set<JobID> = []
+        /// The jobs of which something may be left to send.
         var jobs: Set<JobID> = []
         var isWorking = false
         /// True if nothing more comes, and those who wait should not wait for long.
@@ -31,6 +34,7 @@ package final class TraceExporter: Sendable {
     private let exchanges: @Sendable (JobID) -> [ExchangeRecord]
     private let state = Mutex(State())
     private let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    private let (arrivals, arrival) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// Jobs that end things close after another are exported together.
     private static let patience = Duration.milliseconds(200)
@@ -55,7 +59,13 @@ package final class TraceExporter: Sendable {
         self.owner = owner
         self.exchanges = exchanges
         link = environment["TRACEPARENT"].flatMap { TraceLink($0) }
-        // The one task of its own: it belongs to no command and no job, and holds neither up.
+        // The two tasks of its own: they belong to no command and no job, and hold neither up.
+        Task.detached { [weak self, arrivals] in
+            for await _ in arrivals {
+                guard let self else { return }
+                await self.recordJobs()
+            }
+        }
         Task.detached { [weak self, wakes] in
             await self?.addOpenJobs()
             for await _ in wakes {
@@ -65,15 +75,18 @@ package final class TraceExporter: Sendable {
         }
     }
 
-    deinit { wake.finish() }
+    deinit {
+        wake.finish()
+        arrival.finish()
+    }
 
     /// Takes note of an event of a job of this process; returns at once.
     package func take(_ event: JobEvent) {
         switch event.kind {
         case .jobStarted, .jobSucceeded, .jobFailed, .jobCancelled, .stageSucceeded, .stageFailed, .stageCancelled,
             .stageSkipped:
-            state.withLock { _ = $0.jobs.insert(event.job) }
-            wake.yield()
+            state.withLock { _ = $0.unrecorded.insert(event.job) }
+            arrival.yield()
         case .jobResumed, .jobSuspended, .stageStarted, .stageWaiting, .stageResumed, .stageUnknown, .stageWarned,
             .attemptFailed, .transferProgress, .estimateChanged, .resumeDeferred, .notificationSent:
             break
@@ -91,7 +104,7 @@ package final class TraceExporter: Sendable {
             }
             await withCheckedContinuation { continuation in
                 let isDone = state.withLock { state in
-                    if state.jobs.isEmpty, !state.isWorking { return true }
+                    if state.unrecorded.isEmpty, state.jobs.isEmpty, !state.isWorking { return true }
                     state.waiting.append(continuation)
                     return false
                 }
@@ -122,6 +135,25 @@ package final class TraceExporter: Sendable {
         wake.yield()
     }
 
+    /// Has the journal know of each job that it is exported, while the collector is not asked yet: the next owner finds all
+    /// of them, however many are left when the process ends.
+    private func recordJobs() async {
+        while let job = state.withLock({ $0.unrecorded.first }) {
+            do throws(JournalFailure) {
+                if try await source.traceCursor(of: job) == nil {
+                    try await source.keep(TraceCursor(link: link), of: job)
+                }
+            } catch {
+                // The job is gone, or the journal is closed, which its export finds too.
+            }
+            state.withLock { state in
+                state.unrecorded.remove(job)
+                state.jobs.insert(job)
+            }
+        }
+        wake.yield()
+    }
+
     private func work() async {
         let isHurried = state.withLock { $0.isHurried }
         if !isHurried { try? await Task.sleep(for: Self.patience) }
@@ -140,7 +172,8 @@ package final class TraceExporter: Sendable {
             state.jobs.formUnion(left)
             state.failures = left.isEmpty ? 0 : state.failures + 1
             let pause = Duration.seconds(1) * (1 << min(state.failures, 6))
-            return (left.isEmpty ? nil : min(pause, Self.longestPause), !left.isEmpty || state.jobs.isEmpty)
+            let mayRest = state.unrecorded.isEmpty && (!left.isEmpty || state.jobs.isEmpty)
+            return (left.isEmpty ? nil : min(pause, Self.longestPause), mayRest)
         }
         if mayRest { release() }
         guard let pause else { return }
@@ -151,17 +184,14 @@ package final class TraceExporter: Sendable {
     /// Sends what has ended in a job since it was exported last; false when that can't be now.
     private func export(_ job: JobID) async -> Bool {
         do throws(JournalFailure) {
-            let known = try await source.traceCursor(of: job)
-            var cursor = known ?? TraceCursor(link: link)
+            var cursor = try await source.traceCursor(of: job) ?? TraceCursor(link: link)
             var history = JobHistory()
             var ends: [(end: JobHistory.End, jobRun: Int)] = []
             for event in try await source.events(of: job, after: 0) {
                 let end = history.take(event)
                 if let end, history.sequence > cursor.sequence { ends.append((end, history.runNumber)) }
             }
-            if ends.isEmpty, known != nil, cursor.isWhole == history.isOver { return true }
-            // So that the next owner finds the job, whatever the collector does.
-            if known == nil { try await source.keep(cursor, of: job) }
+            if ends.isEmpty, cursor.isWhole == history.isOver { return true }
             let maker = SpanMaker(job: job, pipeline: history.pipeline, link: cursor.link)
             var spans: [Span] = []
             let records = Dictionary(grouping: ends.isEmpty ? [] : exchanges(job), by: \.step)

@@ -88,6 +88,34 @@ struct TraceTests {
         }
     }
 
+    /// What came after the first job that could not be sent was known to the process alone, and lost with it.
+    @Test("of many jobs that ended while the collector was away the next owner sends every one")
+    func manyJobs() async throws {
+        let away = try Collector(status: 503)
+        defer { away.server.stop() }
+        let collector = try Collector()
+        defer { collector.server.stop() }
+        try await withWorkplace { workplace in
+            let file = try workplace.write(
+                "w.json",
+                #"""
+                { "pipeline": 1, "name": "w", "inputs": { "n": { "type": "string" } },
+                  "stages": [ { "id": "a", "kind": "write", "to": "${{ inputs.n }}.txt", "text": "1" } ] }
+                """#)
+            let rows = try workplace.write("rows.csv", "n\n1\n2\n3\n4\n5\n")
+            let first = try await workplace.run(
+                "run", file, "--each", rows, "--batch", "june", "--output", workplace.output,
+                environment: away.environment)
+            #expect(first.cause == .exited(0) && !away.requests.isEmpty, "\(first)")
+            let json = collector.environment.merging(["OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"]) { $1 }
+            let next = try await workplace.run(
+                "run", file, "-i", "n=last", "--output", workplace.path("other"), environment: json)
+            #expect(next.cause == .exited(0), "\(next)")
+            let roots = try collector.read().filter { $0.parent == nil }
+            #expect(Set(roots.compactMap { $0.attributes["cicd.pipeline.run.id"] }).count == 6, "\(roots)")
+        }
+    }
+
     @Test("items are spans below their stage, a failure is told, and nothing is done without a variable")
     func items() async throws {
         let collector = try Collector()
