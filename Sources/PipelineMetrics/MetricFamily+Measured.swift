@@ -36,7 +36,8 @@ extension MetricFamily {
     ) -> [Sample] {
         var counts = [Double](repeating: 0, count: bounds.count + 1)
         var sum = 0.0
-        for (bucket, one) in sums {
+        // In one order: rounded sums of what only grows never fall then, as they do when the order is another each time.
+        for (bucket, one) in sums.sorted(by: { $0.0 < $1.0 }) {
             // A later version may have had more bounds.
             counts[min(bucket, bounds.count)] += one.count
             sum += one.sum

@@ -1,5 +1,7 @@
-import PipelineMetrics
+import PipelineCore
 import Testing
+
+@testable import PipelineMetrics
 
 @Suite("The format of metrics")
 struct MetricsFormatTests {
@@ -18,5 +20,22 @@ struct MetricsFormatTests {
         ])
     func negotiated(accept: String?, format: MetricsFormat) {
         #expect(MetricsFormat(accept: accept) == format)
+    }
+
+    /// The buckets were added in the order of a hash table. The sum fell by its last bit from one page to the next, and
+    /// Prometheus takes any fall for a new beginning.
+    @Test("the sum of a histogram is that of its buckets in their order, whatever order a hash has")
+    func sumOrder() {
+        // A one that is added to the first is lost, two that are added before are not.
+        let sums = [1e16] + Array(repeating: 1.0, count: 11)
+        var measured: [Measurements.Series: Measurements.Sum] = [:]
+        for number in 0..<50 {
+            for (bucket, sum) in sums.enumerated() {
+                let series = Measurements.Series(.requestDuration, ["s\(number)", "GET", "2xx"], bucket: bucket)
+                measured[series] = Measurements.Sum(count: 1, sum: sum)
+            }
+        }
+        let found = MetricFamily(.requestDuration, measured, []).samples.filter { $0.suffix == "_sum" }
+        #expect(found.count == 50 && found.allSatisfy { $0.value == 1e16 })
     }
 }

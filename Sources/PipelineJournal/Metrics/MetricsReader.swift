@@ -12,7 +12,9 @@ struct MetricsReader<Connection: JournalConnection>: JournalAccess {
     /// All that was ever measured; what a later version measured besides is passed over.
     func measured() throws(JournalFailure) -> Measurements {
         var measured = Measurements()
-        let rows = try all("SELECT metric, labels, bucket, count, sum FROM metrics") { (row) throws(JournalFailure) in
+        // The smallest of several processes first: rounded sums of what only grows, added in one order, never fall.
+        let rows = try all("SELECT metric, labels, bucket, count, sum FROM metrics ORDER BY sum") {
+            (row) throws(JournalFailure) in
             let labels = (try row.json("labels").array ?? []).map { $0.string ?? "" }
             let metric = Metric(rawValue: row.text("metric"))
             let series = metric.map { Measurements.Series($0, labels, bucket: row.int("bucket")) }

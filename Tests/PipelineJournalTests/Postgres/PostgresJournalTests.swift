@@ -28,6 +28,26 @@ struct PostgresJournalTests {
         }
     }
 
+    /// They were added in the order of the table, which each commit changes: counters fell by their last bit.
+    @Test("what several workers measured is added up in one order, whichever wrote last")
+    func measuredOrder() async throws {
+        let world = try await PostgresWorld()
+        let journal = try world.openPostgres()
+        for (pipeline, sums) in [("p", ["1e16", "1", "1"]), ("q", ["1", "1", "1e16"])] {
+            for (worker, sum) in sums.enumerated() {
+                try await world.server.query(
+                    """
+                    INSERT INTO pipeline.metrics (worker, metric, labels, bucket, count, sum)
+                    VALUES ('worker-\(worker)', 'pipeline_cost_total', '["\(pipeline)"]', 0, 1, \(sum))
+                    """, in: world.database)
+            }
+        }
+        let sums = try await journal.measured().sums
+        #expect(sums[Measurements.Series(.cost, ["p"])]?.sum == 1e16 + 2)
+        #expect(sums[Measurements.Series(.cost, ["q"])]?.sum == 1e16 + 2)
+        await journal.close()
+    }
+
     @Test("has the tables and columns of the one in SQLite")
     func hasSameColumns() async throws {
         let (here, there) = (try SQLiteWorld(), try await PostgresWorld())
