@@ -31,18 +31,44 @@ struct BrowserTests {
                 "/batches/\(sample.batch)",
             ]
             + [sample.waiting, sample.failed, sample.succeeded].map { "/jobs/\($0)" }
+        var count = 0
+        try await drive(["check", world.service.link()] + targets) {
+            count += 1
+            try await world.make(-count, key: "fresh-\(count)")
+        }
+        #expect(Chromium.checks > targets.count * 9, "it went through to its end")
+        #expect(recorder.asked.isEmpty, "no page of another site did anything")
+        await world.close()
+    }
+
+    /// The stream was refused again and again, and the page said "Connecting" over rows of before for ever.
+    @Test("a page that is open while the program is started again asks to sign in")
+    func restart() async throws {
+        let world = try await DashboardWorld()
+        try await world.make(1)
+        var again: DashboardService?
+        try await drive(["restart", world.service.link()]) {
+            await world.service.stop()
+            again = try await DashboardService.start(
+                world.workspace, journal: world.journal,
+                options: DashboardOptions(listen: "127.0.0.1:\(world.service.port)"))
+        }
+        await again?.stop()
+        await world.close()
+    }
+
+    /// Runs the script with its checks. `act` does what it asks for in between.
+    private func drive(_ arguments: [String], act: () async throws -> Void) async throws {
         let process = Process()
         let (input, output) = (Pipe(), Pipe())
         process.executableURL = URL(filePath: try #require(Chromium.python))
-        process.arguments = [Chromium.script, "check", world.service.link()] + targets
+        process.arguments = [Chromium.script] + arguments
         process.standardInput = input
         process.standardOutput = output
         try process.run()
-        var count = 0
         for await line in Self.lines(of: output.fileHandleForReading) {
-            if line == "commit" {
-                count += 1
-                try await world.make(-count, key: "fresh-\(count)")
+            if line == "act" {
+                try await act()
                 let now = Double(SystemClock().now.milliseconds)
                 input.fileHandleForWriting.write(Data("\(now)\n".utf8))
             } else {
@@ -53,9 +79,6 @@ struct BrowserTests {
         }
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
-        #expect(Chromium.checks > targets.count * 9, "it went through to its end")
-        #expect(recorder.asked.isEmpty, "no page of another site did anything")
-        await world.close()
     }
 
     private static func recordMistake(in world: DashboardWorld, of job: JobID) {

@@ -1,9 +1,10 @@
 """Looks at the pages of the dashboard in Chromium, by the WebDriver protocol.
 
 browser.py check LINK TARGET...          tries what a person and an attacker would do; a line for each check
+browser.py restart LINK                  looks at a page over a restart of the program that serves it
 browser.py screenshots FOLDER LINK TARGET=NAME...
-It speaks with the test on its standard streams: "commit" asks for a change, and a line on standard input says that it is
-done.
+It speaks with the test on its standard streams: "act" asks for a change, or for the restart, and a line on standard input
+says that it is done.
 """
 import base64, glob, http.server, json, os, re, subprocess, sys, threading, time, urllib.error, urllib.request
 
@@ -89,8 +90,8 @@ def wait(browser, script, seconds=20):
     return False
 
 
-def commit():
-    print("commit", flush=True)
+def act():
+    print("act", flush=True)
     return float(sys.stdin.readline())
 
 
@@ -151,13 +152,13 @@ def check(link, targets):
             const rows = document.querySelector('#rows');
             new MutationObserver(() => { if (!window.seen && rows.textContent.includes('fresh-1')) window.seen = Date.now(); })
                 .observe(rows, {childList: true, subtree: true, characterData: true});""")
-        done = commit()
+        done = act()
         shown = wait(browser, "return window.seen > 0")
         late = browser.run("return window.seen") - done if shown else -1
         say("a new job appears by itself, on the same page", shown and browser.run("return window.mark") == 1, f"{late:.0f} ms")
         has_second = "return document.querySelector('#rows').textContent.includes('fresh-2')"
         browser.run("document.querySelector('#live').click()")
-        commit()
+        act()
         time.sleep(0.6)
         say("held back, nothing moves", not browser.run(has_second))
         browser.run("document.querySelector('#live').click()")
@@ -215,6 +216,18 @@ def check(link, targets):
         browser.close()
 
 
+def restart(link):
+    browser = Browser()
+    try:
+        browser.open(link)
+        say("the page is live", wait(browser, "return document.querySelector('#live .words')?.textContent === 'Live'"))
+        act()
+        say("a page whose session is gone asks to sign in",
+            wait(browser, "return document.querySelector('h1')?.textContent === 'Sign in'"))
+    finally:
+        browser.close()
+
+
 def screenshots(folder, link, targets):
     origin = re.match(r"http://[^/]+", link).group(0)
     browser = Browser()
@@ -246,5 +259,7 @@ def screenshots(folder, link, targets):
 
 if sys.argv[1] == "check":
     check(sys.argv[2], sys.argv[3:])
+elif sys.argv[1] == "restart":
+    restart(sys.argv[2])
 else:
     screenshots(sys.argv[2], sys.argv[3], sys.argv[4:])

@@ -7,7 +7,7 @@
   if (!address || !button || !window.EventSource) return;
   const words = button.querySelector(".words");
   let after = new URL(address, location.href).searchParams.get("after");
-  let source = null, isPaused = false, timer = null, isReading = false, isStale = false, last = 0, cost = 0;
+  let source = null, isPaused = false, timer = null, isReading = false, isStale = false, isLost = false, last = 0, cost = 0;
 
   const say = (text) => { if (words.textContent !== text) words.textContent = text; };
 
@@ -82,14 +82,15 @@
     const url = new URL(address, location.href);
     url.searchParams.set("after", after);
     source = new EventSource(url);
-    source.onopen = () => say("Live");
+    source.onopen = () => { say("Live"); if (isLost) { isLost = false; soon(); } };
     const took = (event) => { after = event.lastEventId || after; soon(); };
     source.addEventListener("change", took);
     source.addEventListener("beat", took);
     source.onerror = () => {
       say("Connecting");
-      // A refusal ends a source for good: another one is tried.
-      if (source.readyState === 2) { close(); setTimeout(open, 15000); }
+      isLost = true;
+      // A refusal ends a source for good: another one is tried. The page itself says why, if one has to sign in again.
+      if (source.readyState === 2) { close(); soon(); setTimeout(open, 15000); }
     };
   };
   const close = () => { source?.close(); source = null; };
