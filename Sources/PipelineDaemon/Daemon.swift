@@ -59,6 +59,7 @@ final class Daemon: Sendable {
         self.log = named
         var secrets = try workspace.secrets()
         if journal is any SharedJournal { secrets.holder = "worker \(journal.owner.text)" }
+        workspace.observeTraces { named.note($0, level: .warning) }
         let engine = try workspace.engine(journal: journal, secrets: secrets) { named.record($0) }
         let plans = PlanCache(workspace)
         var limits = JobScheduler.Limits()

@@ -3,6 +3,7 @@ import Assertions
 import CLibrary
 import PipelineCore
 public import PipelineKit
+import Synchronization
 
 /// All commands of the program over a catalogue: what an executable of one's own is made of, in three lines.
 public enum PipelineCommands {
@@ -60,12 +61,24 @@ public enum PipelineCommands {
             Assertions.use(AssertionFiles(settings: settings))
             let workspace = Workspace(settings: settings, extend: extend)
             workspace.observeOutages { console.note(OutageNote($0).line) }
+            // Told at the end: a live view is above it then.
+            let problems = Mutex<[String]>([])
+            workspace.observeTraces { problem in
+                problems.withLock { problems in
+                    guard !problems.contains(problem) else { return }
+                    problems.append(problem)
+                }
+            }
+            func finish() async {
+                await workspace.finish()
+                for problem in problems.withLock({ $0 }) { console.note("warning: \(problem)") }
+            }
             do {
                 let status = try await command.run(in: workspace, console: console)
-                await workspace.finish()
+                await finish()
                 return status
             } catch {
-                await workspace.finish()
+                await finish()
                 throw error
             }
         } catch {

@@ -28,6 +28,7 @@ package final class Workspace: Sendable {
     private let exporter = Mutex<TraceExporter?>(nil)
     private let network: Network
     private let outageObserver = Mutex<@Sendable (JournalFailure?) -> Void> { _ in }
+    private let traceObserver = Mutex<@Sendable (String) -> Void> { _ in }
 
     /// A workspace that knows what is built in, and what `extend` adds.
     package init(settings: Settings, extend: @Sendable (inout Extensions) -> Void = { _ in }) {
@@ -87,6 +88,11 @@ package final class Workspace: Sendable {
     /// once it can again.
     package func observeOutages(_ observe: @escaping @Sendable (JournalFailure?) -> Void) {
         outageObserver.withLock { $0 = observe }
+    }
+
+    /// From now on tells `observe`, and nobody else, why traces can't be sent, or are lost.
+    package func observeTraces(_ observe: @escaping @Sendable (String) -> Void) {
+        traceObserver.withLock { $0 = observe }
     }
 
     /// The name under which a background owner has the jobs of a state folder.
@@ -169,7 +175,8 @@ package final class Workspace: Sendable {
                 exporter
                 ?? TraceExporter(
                     environment: settings.environment, version: ProgramVersion.number, network: network,
-                    source: journal, owner: journal.owner, exchanges: { [exchanges] in exchanges.records(of: $0) })
+                    source: journal, owner: journal.owner, exchanges: { [exchanges] in exchanges.records(of: $0) },
+                    warn: { [weak self] reason in self?.traceObserver.withLock { $0 }(reason) })
             exporter = found
             return found
         }

@@ -1,5 +1,3 @@
-import HTTPTypes
-import JSONPath
 package import PipelineCore
 package import PipelineHTTP
 import Synchronization
@@ -23,11 +21,12 @@ package final class TraceExporter: Sendable {
         var isHurried = false
         var waiting: [CheckedContinuation<Void, Never>] = []
         var failures = 0
+        /// The reasons that were told.
+        var reasons: Set<String> = []
     }
 
-    private let settings: TraceSettings
-    private let version: String
-    private let network: Network
+    private let sender: SpanSender
+    private let warn: @Sendable (String) -> Void
     private let link: TraceLink?
     private let source: any Source
     private let owner: OwnerID
@@ -41,20 +40,26 @@ package final class TraceExporter: Sendable {
     private static let longestPause = Duration.seconds(60)
     /// A collector takes 4 MiB by default.
     private static let largestRequest = 1000
+    private static let mostReasons = 8
 
-    /// Nil when the environment names no collector. From here on it works by itself, until ``finish(within:)``.
+    /// Nil when the environment names no collector, or in a way that can't work. From here on it works by itself, until
+    /// ``finish(within:)``.
     ///
     /// - Parameters:
     ///   - exchanges: what a job sent and was answered, as far as it was kept.
     ///   - owner: the name under which this process owns jobs.
+    ///   - warn: is told in words why spans can't be sent, or are lost; each reason once.
     package init?(
         environment: [String: String], version: String, network: Network, source: any Source, owner: OwnerID,
-        exchanges: @escaping @Sendable (JobID) -> [ExchangeRecord]
+        exchanges: @escaping @Sendable (JobID) -> [ExchangeRecord], warn: @escaping @Sendable (String) -> Void
     ) {
         guard let settings = TraceSettings(environment: environment, version: version) else { return nil }
-        self.settings = settings
-        self.version = version
-        self.network = network
+        if let mistake = settings.mistake {
+            warn(mistake)
+            return nil
+        }
+        sender = SpanSender(settings: settings, version: version, network: network)
+        self.warn = warn
         self.source = source
         self.owner = owner
         self.exchanges = exchanges
@@ -203,7 +208,11 @@ package final class TraceExporter: Sendable {
                 }
             }
             for start in stride(from: 0, to: spans.count, by: Self.largestRequest) {
-                guard await send(Array(spans[start..<min(spans.count, start + Self.largestRequest)])) else {
+                switch await sender.send(Array(spans[start..<min(spans.count, start + Self.largestRequest)])) {
+                case .taken: break
+                case .refused(let reason): report(reason)
+                case .postponed(let reason):
+                    report(reason)
                     return false
                 }
             }
@@ -217,17 +226,12 @@ package final class TraceExporter: Sendable {
         }
     }
 
-    /// Returns whether the collector has taken the spans, or refused them for good
-    /// (https://opentelemetry.io/docs/specs/otlp/#otlphttp-response).
-    private func send(_ spans: [Span]) async -> Bool {
-        let content = TraceRequest(resource: settings.resource, version: version, spans: spans)
-        let body = settings.isJSON ? Array(content.json.text.utf8) : content.protobuf
-        var request = RequestDescription(method: .post, url: settings.url, query: [], body: .bytes(body))
-        request.headers[.contentType] = settings.isJSON ? "application/json" : "application/x-protobuf"
-        for (name, value) in settings.headers { try? request.setCredentialHeader(name, to: value) }
-        var options = ExchangeOptions(totalTimeout: settings.timeout, maximumBodyBytes: 64 << 10)
-        options.redirects = 0
-        guard let response = try? await network.exchange(request, options: options) else { return false }
-        return ![429, 502, 503, 504].contains(response.status)
+    /// Tells what speaks against an export, each reason once.
+    private func report(_ reason: String) {
+        let isNew = state.withLock { state in
+            guard state.reasons.count < Self.mostReasons else { return false }
+            return state.reasons.insert(reason).inserted
+        }
+        if isNew { warn(reason) }
     }
 }

@@ -6,7 +6,10 @@ import PipelineHTTP
 struct TraceSettings: Sendable {
     let url: String
     let headers: [(name: String, value: String)]
-    let isJSON: Bool
+    /// The variable that names the collector.
+    private let variable: String
+    /// The form in which spans are sent, as the variables have it.
+    private let form: String
     let timeout: Duration
     let resource: [Span.Attribute]
 
@@ -19,13 +22,15 @@ struct TraceSettings: Sendable {
         guard environment["OTEL_SDK_DISABLED"]?.lowercased() != "true", environment["OTEL_TRACES_EXPORTER"] != "none"
         else { return nil }
         if let own = environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"], !own.isEmpty {
+            variable = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
             url = own
         } else if let base = environment["OTEL_EXPORTER_OTLP_ENDPOINT"], !base.isEmpty {
+            variable = "OTEL_EXPORTER_OTLP_ENDPOINT"
             url = (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/v1/traces"
         } else {
             return nil
         }
-        isJSON = value("PROTOCOL") == "http/json"
+        form = value("PROTOCOL") ?? Self.protobuf
         timeout = value("TIMEOUT").flatMap { Int64($0) }.map { .milliseconds($0) } ?? .seconds(10)
         headers =
             Self.pairs(environment["OTEL_EXPORTER_OTLP_HEADERS"])
@@ -39,6 +44,21 @@ struct TraceSettings: Sendable {
         }
         if !resource.contains(where: { $0.name == "service.version" }) { resource.append(("service.version", version)) }
         self.resource = resource.map { Span.Attribute($0.name, $0.value) }
+    }
+
+    private static let (protobuf, json) = ("http/protobuf", "http/json")
+
+    var isJSON: Bool { form == Self.json }
+
+    /// The reason why nothing can be sent by these settings, in words; nil when it can.
+    var mistake: String? {
+        if URLParts(url)?.authority.isEmpty ?? true {
+            return "no traces are sent: \(variable) has to begin with http:// or https:// and a host"
+        }
+        guard [Self.protobuf, Self.json].contains(form) else {
+            return "no traces are sent: OTEL_EXPORTER_OTLP_PROTOCOL has to be http/protobuf or http/json, not '\(form)'"
+        }
+        return nil
     }
 
     /// `name=value,name=value`, percent-encoded (https://www.w3.org/TR/baggage/).

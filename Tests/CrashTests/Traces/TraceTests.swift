@@ -116,6 +116,56 @@ struct TraceTests {
         }
     }
 
+    private static func document(_ workplace: Workplace) throws -> String {
+        try workplace.write(
+            "w.json",
+            #"{ "pipeline": 1, "name": "w", "stages": [ { "id": "a", "kind": "write", "to": "x.txt", "text": "1" } ] }"#
+        )
+    }
+
+    /// The spans were counted as sent, and nothing was said.
+    @Test(
+        "a collector that refuses is told once, and what it may take once it is mended goes with the next owner",
+        arguments: [(401, 2), (403, 2), (404, 2), (301, 2), (400, 1), (500, 1)])
+    func refused(status: Int, tracesLater: Int) async throws {
+        let refusing = try Collector(status: status)
+        defer { refusing.server.stop() }
+        let collector = try Collector()
+        defer { collector.server.stop() }
+        try await withWorkplace { workplace in
+            let file = try Self.document(workplace)
+            let first = try await workplace.run(
+                "run", file, "--output", workplace.output, environment: refusing.environment)
+            #expect(first.cause == .exited(0) && !refusing.requests.isEmpty, "\(first)")
+            let told = first.errors.split(separator: "\n").filter { $0.contains("with status \(status)") }
+            #expect(told.count == 1 && told.allSatisfy { $0.hasPrefix("warning: ") }, "\(first)")
+            let json = collector.environment.merging(["OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"]) { $1 }
+            let next = try await workplace.run(
+                "run", file, "--output", workplace.path("other"), "--key", "next", environment: json)
+            #expect(next.cause == .exited(0) && !next.errors.contains("warning:"), "\(next)")
+            let roots = try collector.read().filter { $0.parent == nil }
+            #expect(Set(roots.map(\.trace)).count == tracesLater, "\(roots)")
+        }
+    }
+
+    @Test(
+        "an address or a form that can't work is told, and no run waits for it",
+        arguments: [
+            ("localhost:4318", nil), ("ftp://127.0.0.1", nil), (" ", nil), ("http:///v1", nil),
+            ("http://127.0.0.1:1", "grpc"),
+        ] as [(String, String?)])
+    func unusable(address: String, form: String?) async throws {
+        try await withWorkplace { workplace in
+            let file = try Self.document(workplace)
+            var variables = ["OTEL_EXPORTER_OTLP_ENDPOINT": address]
+            variables["OTEL_EXPORTER_OTLP_PROTOCOL"] = form
+            let end = try await workplace.run("run", file, "--output", workplace.output, environment: variables)
+            #expect(end.cause == .exited(0), "\(end)")
+            let variable = form == nil ? "OTEL_EXPORTER_OTLP_ENDPOINT" : "OTEL_EXPORTER_OTLP_PROTOCOL"
+            #expect(end.errors.contains("warning: no traces are sent: \(variable) has to"), "\(end)")
+        }
+    }
+
     @Test("items are spans below their stage, a failure is told, and nothing is done without a variable")
     func items() async throws {
         let collector = try Collector()
