@@ -7,6 +7,9 @@ struct JobHistory: Sendable {
     struct Attempt: Sendable {
         let number: Int
         let started: Timestamp
+        /// The last time at which it was known to be under way.
+        var seen: Timestamp
+        /// Nil of one that ended with its process.
         var ended: Timestamp?
         var error: String?
     }
@@ -64,6 +67,9 @@ struct JobHistory: Sendable {
         case .jobSucceeded: return end("success", event)
         case .jobFailed: return end("failure", event)
         case .jobCancelled: return end("cancellation", event)
+        case .jobSuspended:
+            for step in Array(steps.keys) { see(step, event) }
+            return nil
         default: return nil
         }
     }
@@ -82,7 +88,12 @@ struct JobHistory: Sendable {
         case .stageResumed:
             let number = event.attempt ?? 1
             let last = steps[step]?.attempts.last
-            if last?.number != number || last?.ended != nil { addAttempt(number, to: step, event.time) }
+            if last?.number != number || last?.ended != nil {
+                addAttempt(number, to: step, event.time)
+            } else {
+                see(step, event)
+            }
+        case .stageWaiting, .stageWarned: see(step, event)
         case .attemptFailed: finishAttempt(of: step, event)
         case .stageSucceeded: return end(step, "success", event)
         case .stageFailed: return end(step, "failure", event)
@@ -102,7 +113,12 @@ struct JobHistory: Sendable {
     }
 
     private mutating func addAttempt(_ number: Int, to step: StepKey, _ time: Timestamp) {
-        steps[step]?.attempts.append(Attempt(number: number, started: time))
+        steps[step]?.attempts.append(Attempt(number: number, started: time, seen: time))
+    }
+
+    private mutating func see(_ step: StepKey, _ event: JobEvent) {
+        guard let last = steps[step]?.attempts.indices.last else { return }
+        steps[step]?.attempts[last].seen = event.time
     }
 
     private mutating func finishAttempt(of step: StepKey, _ event: JobEvent) {

@@ -52,10 +52,15 @@ struct SpanMaker: Sendable {
         var spans = [span]
         let own = exchanges.filter { $0.started >= run.started && $0.started <= run.ended }
         for (place, attempt) in run.attempts.enumerated() {
-            let end = attempt.ended ?? run.ended
-            let sent = own.filter { $0.attempt == attempt.number && $0.started >= attempt.started && $0.started <= end }
+            let isLast = place == run.attempts.count - 1
+            let limit = attempt.ended ?? (isLast ? run.ended : run.attempts[place + 1].started)
+            let sent = own.filter {
+                $0.attempt == attempt.number && $0.started >= attempt.started && $0.started <= limit
+            }
+            // One that ended with its process is known to have lived as long as what it told and sent.
+            let end = attempt.ended ?? min(limit, sent.map(\.ended).reduce(attempt.seen, max))
             spans += self.spans(
-                of: attempt, in: run, below: ownID, until: end, sent, isLast: place == run.attempts.count - 1)
+                of: attempt, in: run, below: ownID, until: end, sent, isLast: isLast)
         }
         return spans
     }
@@ -69,7 +74,7 @@ struct SpanMaker: Sendable {
             traceID: identity.traceID, spanID: identity.spanID(path), parentID: parent,
             name: "\(run.step) attempt \(attempt.number)", start: attempt.started.milliseconds, end: end.milliseconds)
         span.attributes = [.init("pipeline.attempt", Int64(attempt.number))]
-        span.error = attempt.error
+        span.error = attempt.error ?? (attempt.ended == nil ? "interrupted" : nil)
         // A poll that found nothing is a count: only the one that found the end is a span.
         let found = isLast ? sent.lastIndex { $0.role == ExchangeRecord.poll } : nil
         let shown = sent.enumerated().filter { $0.element.role != ExchangeRecord.poll || $0.offset == found }
@@ -86,11 +91,10 @@ struct SpanMaker: Sendable {
     }
 
     private func span(of exchange: ExchangeRecord, below parent: String, _ path: String) -> Span {
-        let seconds = exchange.answer?.timings.total ?? 0
         var span = Span(
             traceID: identity.traceID, spanID: identity.spanID(path), parentID: parent, name: exchange.method,
             kind: .client, start: exchange.started.milliseconds,
-            end: exchange.started.milliseconds + Int64((seconds * 1000).rounded()))
+            end: exchange.ended.milliseconds)
         span.attributes = [.init("http.request.method", exchange.method), .init("url.full", exchange.url)]
         if let parts = URLParts(exchange.url) {
             let authority = parts.authority.split(separator: "@").last.map { String($0) } ?? parts.authority
@@ -113,5 +117,12 @@ struct SpanMaker: Sendable {
             span.error = exchange.failure ?? "no response"
         }
         return span
+    }
+}
+
+extension ExchangeRecord {
+    /// The end of its response; its start where none came.
+    fileprivate var ended: Timestamp {
+        started + .milliseconds(Int64(((answer?.timings.total ?? 0) * 1000).rounded()))
     }
 }

@@ -64,6 +64,28 @@ struct TraceTests {
         }
     }
 
+    /// It lasted until the end of its stage, over the pause and all attempts that followed.
+    @Test("an attempt that a kill ended is over before the next begins, and says so")
+    func killedAttempt() async throws {
+        let collector = try Collector()
+        defer { collector.server.stop() }
+        try await withBackground { workplace, service, _ in
+            let variables = collector.environment.merging(["OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"]) { $1 }
+            let killed = try await workplace.runSelfie(
+                service, environment: variables.merging(["PIPELINE_CRASH_AT": "submit.committed"]) { $1 })
+            #expect(killed.cause == .killed(9))
+            let end = try await workplace.run(
+                "resume", environment: service.environment.merging(variables) { $1 })
+            #expect(end.cause == .exited(0), "\(end)")
+            let spans = try collector.read()
+            let stage = try #require(spans.first { $0.attributes["cicd.pipeline.task.name"] == "model" })
+            let attempts = spans.filter { $0.parent == stage.id }.sorted { $0.start < $1.start }
+            try #require(attempts.count == 2, "\(spans)")
+            #expect(attempts[0].end <= attempts[1].start && attempts[0].end < stage.end)
+            #expect(attempts.map(\.isError) == [true, false])
+        }
+    }
+
     @Test("a collector that is away delays no job, and the next owner sends what is left")
     func collectorAway() async throws {
         let deaf = try DeafListener()
