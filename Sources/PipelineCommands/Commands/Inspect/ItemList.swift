@@ -43,7 +43,11 @@ struct ItemList {
                 }
             }
         }
-        if isJSON { console.data(JSON.array(rows).prettyText()) }
+        if isJSON {
+            console.data(JSON.array(rows).prettyText())
+        } else if state != nil, rest == limit ?? .max {
+            console.note("no item matches; 'pipeline list --items \(batch)' shows all")
+        }
     }
 }
 

@@ -50,7 +50,7 @@ struct ListCommand: WorkspaceCommand {
             return .succeeded
         }
         guard let journal = try workspace.existingJournal() else {
-            if json { console.data("[]") } else { console.note("no jobs; start one with 'pipeline run FILE'") }
+            if json { console.data("[]") } else { console.note(Self.noJobs) }
             return .succeeded
         }
         let jobs = try await chosen(journal)
@@ -66,8 +66,19 @@ struct ListCommand: WorkspaceCommand {
             return .succeeded
         }
         for job in jobs { console.data(Self.line(job)) }
-        if jobs.isEmpty { console.note("no jobs; start one with 'pipeline run FILE'") }
+        if jobs.isEmpty { console.note(SafeText.line(try await noMatch(in: journal))) }
         return .succeeded
+    }
+
+    private static let noJobs = "no jobs; start one with 'pipeline run FILE'"
+
+    /// The line for a list without rows: there may be jobs that were not asked for.
+    private func noMatch(in journal: Workspace.Journal) async throws -> String {
+        let newest = try await journal.jobs(JobQuery(limit: 500, isBrief: true))
+        guard !newest.isEmpty else { return Self.noJobs }
+        let names = Set(newest.map(\.snapshot.record.pipeline))
+        guard let pipeline, !names.contains(pipeline) else { return "no job matches; 'pipeline list' shows all" }
+        return "no job of pipeline '\(pipeline)'; the newest jobs are of \(names.sorted().joined(separator: ", "))"
     }
 
     private func chosen(_ journal: Workspace.Journal) async throws -> [OwnedJob] {
