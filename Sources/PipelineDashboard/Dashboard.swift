@@ -74,6 +74,11 @@ package final class Dashboard: Sendable {
             return (.text("there is nothing here; the pages are below \(options.basePath)/", status: 404), false)
         }
         let path = String(request.path.dropFirst(options.basePath.count))
+        // The cookie is for what is below: without the slash a browser would not send it.
+        if path.isEmpty, request.isSafe {
+            let query = request.target.dropFirst(options.basePath.count)
+            return (.redirect(to: "\(options.basePath)/\(query)", status: 307), false)
+        }
         guard request.isSafe || request.method == "POST" else {
             return (
                 .text("nothing here knows \(request.method)", status: 405, headers: [("Allow", "GET, HEAD, POST")]),

@@ -250,6 +250,9 @@ struct SafetyTests {
                 "GET /tools/p/ HTTP/1.1\r\n\(own)Cookie: \(cookie.prefix { $0 != ";" })\r\n\r\n")
             #expect(page.status == 200 && page.shows("href=\"/tools/p/style.css\""))
             #expect(!page.shows("href=\"/style.css\"") && !page.shows("href=\"/pipelines\""))
+            // A person who was signed in was asked to sign in: the cookie is not sent there.
+            let bare = try await world.send("GET /tools/p?state=failed HTTP/1.1\r\n\(own)\r\n")
+            #expect(bare.status == 307 && bare.value("Location") == "/tools/p/?state=failed")
             #expect(try await world.send("GET / HTTP/1.1\r\n\(own)\r\n").status == 404)
         }
     }
