@@ -65,7 +65,8 @@ extension CurlDocument {
     /// Returns whether data of that type is written as JSON if it is some: also where nothing is said of it.
     private static func mayBeJSON(_ type: String) -> Bool {
         let essence = type.lowercased().prefix { $0 != ";" && $0 != " " }
-        return essence.hasSuffix("/json") || essence.hasSuffix("+json") || essence == CurlInvocation.formType
+        return essence.hasSuffix("/json") || essence.hasSuffix("+json") || essence.hasPrefix("application/x-amz-json")
+            || essence == CurlInvocation.formType
     }
 
     /// The data as curl sends it; nil for a file.
