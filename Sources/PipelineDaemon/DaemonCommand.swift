@@ -37,13 +37,16 @@ struct DaemonCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Where metrics are given out, for example 127.0.0.1:9477.", valueName: "addr"))
     var metrics: String?
 
-    @Option(help: ArgumentHelp("The form of the log's lines: logfmt or json.", valueName: "format"))
+    @Option(
+        help: ArgumentHelp("The form of the log's lines: logfmt or json.", valueName: "format"),
+        transform: { try DaemonCommand.word($0) })
     var logFormat: LogFormat = .logfmt
 
     @Option(
         help: ArgumentHelp(
             "The least important that is logged: trace, debug, info, notice, warning, error or critical.",
-            valueName: "level"))
+            valueName: "level"),
+        transform: { try DaemonCommand.word($0) })
     var logLevel: LogLevel = .info
 
     @Flag(help: "Say on descriptor 3 when ready, and end after a while without jobs.")
@@ -76,6 +79,15 @@ struct DaemonCommand: ParsableCommand {
             if let hint = failure.hint { log.note("hint: \(hint)", level: .error) }
             throw ExitCode(1)
         }
+    }
+
+    /// The value that a word of the command line names.
+    private static func word<Value>(_ text: String) throws -> Value
+    where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+        guard let value = Value(rawValue: text) else {
+            throw ValidationError("it is none of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return value
     }
 
     private func options(_ environment: [String: String]) throws(StepFailure) -> Daemon.Options {

@@ -1,6 +1,7 @@
 import JSONPath
 import Logging
 import PipelineCore
+import PipelineKit
 
 /// The lines that the background owner writes for a person who looks why something happened: one line an event, which
 /// the service manager or the starter keeps.

@@ -1,21 +1,10 @@
-import ArgumentParser
 import CLibrary
 import JSONPath
 import Logging
 import PipelineCore
+import PipelineKit
 
-/// The form of a line of the log.
-enum LogFormat: String, Sendable, ExpressibleByArgument, CaseIterable {
-    /// `time=… level=info msg="…" job=…` (https://brandur.org/logfmt).
-    case logfmt
-    /// An object with the members `time`, `level`, `msg`, and the fields.
-    case json
-}
-
-/// The level of what is logged: all that is at least as important.
-enum LogLevel: String, Sendable, ExpressibleByArgument, CaseIterable {
-    case trace, debug, info, notice, warning, error, critical
-
+extension LogLevel {
     var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .info }
 }
 

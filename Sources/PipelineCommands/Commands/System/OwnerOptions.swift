@@ -35,6 +35,14 @@ struct OwnerOptions: ParsableArguments {
                 throw ValidationError("\(option): \(error.title); \(error.hint ?? "")")
             }
         }
+        try Self.check("--log-format", logFormat, among: LogFormat.allCases.map(\.rawValue))
+        try Self.check("--log-level", logLevel, among: LogLevel.allCases.map(\.rawValue))
+    }
+
+    /// Checked here, where errors have hints, before another program begins.
+    private static func check(_ option: String, _ given: String?, among names: [String]) throws {
+        guard let given, !names.contains(given) else { return }
+        throw ValidationError("\(option): '\(given)' is none of \(names.joined(separator: ", "))")
     }
 
     /// For the program that is the owner.
