@@ -27,6 +27,9 @@ struct OwnerOptions: ParsableArguments {
     var logLevel: String?
 
     func validate() throws {
+        if dashboard == nil, let option = pages.arguments.first {
+            throw ValidationError("\(option) is for the pages: give --dashboard too.")
+        }
         for (option, text) in [("--listen", listen), ("--dashboard", dashboard), ("--metrics", metrics)] {
             guard let text else { continue }
             do throws(StepFailure) {
