@@ -104,6 +104,18 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Keeps that files have their final names.
     public func commit(files: [WrittenFile]) async throws(StageFailure) { try await host.commit(files: files) }
 
+    /// Takes a path for the step's result, just before this gets its name there.
+    ///
+    /// - Parameter isFolder: whether the result is a folder, which is there for all that is written in it.
+    /// - Returns: the other step of the job that has written there: its result is not to be replaced. Nil for none.
+    package func claim(_ path: String, isFolder: Bool = false) -> StepKey? { host.claim(path, isFolder: isFolder) }
+
+    /// Says that the step's whole result waits under the name of a part, until the step gives it another.
+    package func keepPart(_ path: String) { host.keepPart(path) }
+
+    /// Returns the other step of the job whose result waits under the name; nil for none.
+    package func keeper(ofPart path: String) -> StepKey? { host.keeper(ofPart: path) }
+
     /// Tells observers how far it is; lossy.
     public func report(_ progress: StageProgress) { host.report(progress) }
 

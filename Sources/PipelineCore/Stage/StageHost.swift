@@ -26,6 +26,16 @@ package protocol StageHost: Sendable {
     func commit(file: WrittenFile) async throws(StageFailure)
     /// Returns the same of many, together.
     func commit(files: [WrittenFile]) async throws(StageFailure)
+    /// Takes a path for the step's result, just before this gets its name there. Quick, from any thread.
+    ///
+    /// - Parameter isFolder: whether the result is a folder, which is there for all that is written in it.
+    /// - Returns: the other step of the job that has written there: its result is not to be replaced. Nil for none.
+    func claim(_ path: String, isFolder: Bool) -> StepKey?
+    /// Says that the step's whole result waits under the name of a part, until the step gives it another. Quick, from
+    /// any thread.
+    func keepPart(_ path: String)
+    /// Returns the other step of the job whose result waits under the name; nil for none. Quick, from any thread.
+    func keeper(ofPart path: String) -> StepKey?
     /// Warns of something that is likely a mistake, as `stage.warned`; the step goes on.
     func warn(_ message: String) async throws(StageFailure)
     /// Returns how many pushes came for the step since it was begun.
@@ -75,6 +85,12 @@ extension StageHost {
     package func stage(submit: SubmitRecord) async throws(StageFailure) {
         try await commit(submit: submit, captures: nil)
     }
+
+    package func claim(_ path: String, isFolder: Bool) -> StepKey? { nil }
+
+    package func keepPart(_ path: String) {}
+
+    package func keeper(ofPart path: String) -> StepKey? { nil }
 
     package func commit(files: [WrittenFile]) async throws(StageFailure) {
         for file in files { try await commit(file: file) }

@@ -13,6 +13,9 @@ public struct StepKey: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// `model`, or `model[3]` for an item.
     public var description: String { item.map { "\(stage)[\($0)]" } ?? stage }
 
+    /// The step in a sentence: `stage 'model'`, or `item 3 of stage 'model'`.
+    package var words: String { (item.map { "item \($0) of " } ?? "") + "stage '\(stage)'" }
+
     public static func < (left: StepKey, right: StepKey) -> Bool {
         (left.stage, left.item ?? -1) < (right.stage, right.item ?? -1)
     }

@@ -102,6 +102,7 @@ actor JobExecutor {
             ports.exchanges.flush(snapshot.record.id)
         }
         if options.purpose == .notify { return await notifyOnly() }
+        notes.claims.begin(with: snapshot)
         let missing = await readSecrets()
         let samples = await history.cache?.samples(of: history.pipeline, at: ports.clock.now)
         state.marks.samples = samples ?? [:]
@@ -201,7 +202,9 @@ actor JobExecutor {
         case .failure(.journal(let failure)): throw failure
         }
         _ = try await take(.ended(key, end, notes.take(key), random: ports.randomness.unit()))
-        if state.table.step(key)?.state.isEnded == true { notes.forget(key) }
+        guard let ended = state.table.step(key)?.state, ended.isEnded else { return }
+        notes.forget(key)
+        notes.claims.end(key, succeeded: ended.name == .succeeded)
     }
 
     /// Keeps what a call says; durable when this returns, unless it may wait. On the way of the call, beside the loop.

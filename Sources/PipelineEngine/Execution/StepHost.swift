@@ -106,9 +106,21 @@ final class StepHost: StageHost {
     func commit(file: WrittenFile) async throws(StageFailure) {
         // Nothing is done on the strength of it: the end of the step, which follows, takes it along.
         try await save(.files([file], mayWait: true))
+        notes.claims.write([file], by: facts.step)
     }
 
-    func commit(files: [WrittenFile]) async throws(StageFailure) { try await save(.files(files, mayWait: false)) }
+    func commit(files: [WrittenFile]) async throws(StageFailure) {
+        try await save(.files(files, mayWait: false))
+        notes.claims.write(files, by: facts.step)
+    }
+
+    func claim(_ path: String, isFolder: Bool) -> StepKey? {
+        notes.claims.claim(path, isFolder: isFolder, for: facts.step)
+    }
+
+    func keepPart(_ path: String) { notes.claims.keepPart(path, for: facts.step) }
+
+    func keeper(ofPart path: String) -> StepKey? { notes.claims.keeper(ofPart: path, besides: facts.step) }
 
     private func save(_ report: StepReport) async throws(StageFailure) {
         do {

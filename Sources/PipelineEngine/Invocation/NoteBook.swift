@@ -15,6 +15,8 @@ final class NoteBook: Sendable {
     }
 
     private let state = Mutex(State())
+    /// The paths to which the steps have written.
+    let claims = OutputClaims()
 
     /// So seldom the same call is news.
     private static let interval = Duration.seconds(5)

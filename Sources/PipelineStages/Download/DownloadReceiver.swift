@@ -22,6 +22,8 @@ final class DownloadReceiver: Sendable {
         /// A file has the name already, and may not be replaced.
         case exists(path: String)
         case busy(path: String)
+        /// The result of another step of the job waits in the place of the part.
+        case kept(path: String, by: StepKey)
         case lackOfRoom(PartFile.LackOfRoom, path: String)
         /// The file is in a content coding that is not undone here.
         case foreignCoding(String)
@@ -113,7 +115,7 @@ final class DownloadReceiver: Sendable {
     private let comparesExisting: Bool
     private let wanted: VerifyDefinition.Values
     private let owner: @Sendable (Validator?) -> String
-    private let label: PartLabel
+    private let open: @Sendable (String) throws(PartFile.OpenFailure) -> PartFile
     private let now: @Sendable () -> Timestamp
     private let state: Mutex<State>
 
@@ -121,12 +123,13 @@ final class DownloadReceiver: Sendable {
     ///   - comparesExisting: whether a file that has the name already may spare the download.
     ///   - wanted: what the author wants the whole to be.
     ///   - part: the file with the bytes held, if there are any; `digests` have seen them.
-    ///   - label: whose the part is.
+    ///   - open: makes the part anew.
     ///   - owner: whose the notes are, by the version of the resource, see ``PartNotes``.
     init(
         _ session: DownloadSession, marks: ProgressTicker, place: OutputPath, url: String, comparesExisting: Bool,
         wanted: VerifyDefinition.Values, checkpoint: DownloadCheckpoint, part: PartFile?, digests: RunningDigests,
-        label: PartLabel, owner: @escaping @Sendable (Validator?) -> String, now: @escaping @Sendable () -> Timestamp
+        open: @escaping @Sendable (String) throws(PartFile.OpenFailure) -> PartFile,
+        owner: @escaping @Sendable (Validator?) -> String, now: @escaping @Sendable () -> Timestamp
     ) {
         self.session = session
         self.marks = marks
@@ -134,7 +137,7 @@ final class DownloadReceiver: Sendable {
         self.url = url
         self.comparesExisting = comparesExisting
         self.wanted = wanted
-        self.label = label
+        self.open = open
         self.owner = owner
         self.now = now
         state = Mutex(
@@ -234,13 +237,14 @@ final class DownloadReceiver: Sendable {
             if let known = state.part {
                 part = known
             } else {
-                part = try PartFile.open(path + ".part", isFresh: true, label: label)
+                part = try open(path + ".part")
             }
             state.part = part
             return receive(into: part, from: offset, path, &state)
         } catch {
             switch error {
             case .busy: state.outcome = .busy(path: path)
+            case .kept(let keeper): state.outcome = .kept(path: path + ".part", by: keeper)
             case .file(let failure): state.outcome = .failed(failure)
             }
             return .stop

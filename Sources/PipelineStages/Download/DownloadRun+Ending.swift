@@ -81,23 +81,10 @@ extension DownloadRun {
     private func name(
         _ part: PartFile, _ path: String, _ verified: DownloadCheckpoint.Verified
     ) async throws(StageFailure) {
-        if let failure = OutputPath.preflight(to: path) { throw order.definite(failure.title, hint: failure.hint) }
-        let renaming = try order.reading(path) { () throws(FileFailure) in
-            try part.rename(to: path, replaces: order.replaces)
-        }
-        if renaming == .nameTaken {
-            guard try order.reading(path, { () throws(FileFailure) in try FileComparison.isEqual(part, to: path) })
-            else {
-                throw order.definite(
-                    "a different file is at \(path) already, and is not replaced",
-                    hint:
-                        "it is whole and waits as \(part.path): 'pipeline resume --overwrite' gives it "
-                        + "the name")
-            }
-            part.remove()
-        }
-        context.pass(.downloadRenamed)
-        try await context.commit(file: WrittenFile(path: path, bytes: verified.bytes, sha256: verified.sha256))
+        let written = WrittenFile(path: path, bytes: verified.bytes, sha256: verified.sha256)
+        try await ResultFile.name(
+            part, as: written, keepsPart: true, replaces: order.replaces, service: order.requests.service?.name,
+            passing: .downloadRenamed, in: context)
     }
 
     /// Goes on after a crash behind the verdict: what is left is the name, or not even that. Nil when the file is
@@ -106,6 +93,7 @@ extension DownloadRun {
         _ verified: DownloadCheckpoint.Verified
     ) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
         guard let path = checkpoint.target, let partPath = checkpoint.partPath else { return nil }
+        if context.keeper(ofPart: partPath) == nil { context.keepPart(partPath) }
         if order.stage.unpack != nil, let captures = try await resumeUnpacked(verified) { return .finished(captures) }
         if let part = try order.openExisting(partPath), part.size == verified.bytes,
             try order.isFile(partPath, verified)

@@ -15,7 +15,8 @@ extension DownloadRun {
         let receiver = DownloadReceiver(
             session, marks: ProgressTicker(from: session.held, part: Self.partSize) { context.now }, place: order.place,
             url: rendered.description.url, comparesExisting: comparesExisting,
-            wanted: order.wanted, checkpoint: checkpoint, part: part, digests: digests, label: context.partLabel,
+            wanted: order.wanted, checkpoint: checkpoint, part: part, digests: digests,
+            open: { (path) throws(PartFile.OpenFailure) in try context.openPart(path, isFresh: true) },
             owner: order.owner(of:)
         ) { context.now }
         let sink = receiver.sink { received, total in
@@ -46,6 +47,8 @@ extension DownloadRun {
         case .restart(let reason): return .restart(reason)
         case .answer: throw await order.refusal(response, rendered)
         case .busy(let path): throw order.busy(path)
+        case .kept(let path, let keeper):
+            throw ResultFile.kept(path, by: keeper, service: order.requests.service?.name, in: context)
         case .failed(let failure): throw order.local(failure)
         case .lackOfRoom(let lack, let path): throw order.noRoom(lack, path)
         case .foreignCoding(let coding):

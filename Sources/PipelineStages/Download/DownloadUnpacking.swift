@@ -69,13 +69,20 @@ struct DownloadUnpacking {
     ) throws(StageFailure) {
         if let failure = OutputPath.preflight(to: target) { throw order.definite(failure.title, hint: failure.hint) }
         try order.reading(target) { () throws(FileFailure) in try Folder.make(Folder.containing(target)) }
+        let writer = order.context.claim(target, isFolder: !isSingle)
         let renaming = try order.reading(target) { () throws(FileFailure) in
-            try NameChange(from: source, to: target, isFolder: !isSingle).perform(replaces: order.replaces)
+            try NameChange(from: source, to: target, isFolder: !isSingle)
+                .perform(replaces: order.replaces && writer == nil)
         }
         if renaming == .nameTaken {
             let there = try order.reading(target) { () throws(FileFailure) in try FolderTree.files(in: target) }
             FolderTree.remove(stagingPath)
             guard there == files else {
+                if let writer {
+                    throw try ResultFile.setAside(
+                        part, writer, target, order.requests.service?.name, in: order.context)
+                }
+                order.context.keepPart(part.path)
                 throw order.definite(
                     "something different is at \(target) already, and is not replaced",
                     hint:

@@ -23,6 +23,8 @@ final class PartFile: Sendable {
     enum OpenFailure: Error, Sendable {
         /// Somebody else holds its lock; who, if that is told.
         case busy(PartLabel?)
+        /// The whole result of another step of the job waits there.
+        case kept(StepKey)
         case file(FileFailure)
     }
 

@@ -24,31 +24,64 @@ enum ResultFile {
 
     /// Gives a whole part its name, and keeps that it has it.
     ///
-    /// - Parameter keepsPart: whether the part stays when a different file has the name, because it was long in coming.
+    /// - Parameters:
+    ///   - keepsPart: whether the part stays when a different file has the name, because it was long in coming.
+    ///   - replaces: whether a file that has the name gives way; never one that another step of the job has written.
+    ///   - point: passed once it has the name.
     static func name<Checkpoint>(
-        _ part: PartFile, as written: WrittenFile, keepsPart: Bool, replaces: Bool = false,
-        in context: StageContext<Checkpoint>
+        _ part: PartFile, as written: WrittenFile, keepsPart: Bool, replaces: Bool = false, service: String? = nil,
+        passing point: CrashPoint? = nil, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) {
         if var failure = OutputPath.preflight(to: written.path) {
+            failure.service = service
             failure.place = context.facts.place
             throw .definite(failure)
         }
+        let writer = context.claim(written.path)
+        let mayReplace = writer == nil && (replaces || context.facts.overwrites)
         let renaming = try reading(in: context) { () throws(FileFailure) in
-            try part.rename(to: written.path, replaces: replaces || context.facts.overwrites)
+            try part.rename(to: written.path, replaces: mayReplace)
         }
         if renaming == .nameTaken {
-            let isSame = try isThere(written, in: context)
-            if isSame || !keepsPart { part.remove() }
+            let isSame = try reading(in: context) { () throws(FileFailure) in
+                try FileComparison.isEqual(part, to: written.path)
+            }
+            if !isSame, let writer { throw try setAside(part, writer, written.path, service, in: context) }
+            if isSame || !keepsPart { part.remove() } else { context.keepPart(part.path) }
             guard isSame else {
                 throw .definite(
                     StepFailure(
-                        "a different file is at \(written.path) already, and is not replaced",
+                        context.redact("a different file is at \(written.path) already, and is not replaced"),
                         hint: keepsPart
                             ? "it is whole and waits as \(part.path): 'pipeline resume --overwrite' gives it the name"
-                            : "'pipeline resume --overwrite' replaces it", place: context.facts.place))
+                            : "'pipeline resume --overwrite' replaces it", service: service, place: context.facts.place)
+                )
             }
         }
+        if let point { context.pass(point) }
         try await context.commit(file: written)
+    }
+
+    /// Keeps a whole part whose place another step of the job has written under a name that no step shares, and makes the
+    /// failure that says so.
+    static func setAside<Checkpoint>(
+        _ part: PartFile, _ writer: StepKey, _ path: String, _ service: String?, in context: StageContext<Checkpoint>
+    ) throws(StageFailure) -> StageFailure {
+        let step = context.facts.step
+        let aside = "\(path).\(step.stage)\(step.item.map { "-\($0)" } ?? "").part"
+        _ = try reading(in: context) { () throws(FileFailure) in try part.rename(to: aside, replaces: true) }
+        return .definite(
+            StepFailure(
+                context.redact("\(path) is what \(writer.words) of this job has written, and is not replaced"),
+                hint: "what came is whole and waits as \(aside); \(advice(to: step, against: writer))",
+                service: service, place: context.facts.place))
+    }
+
+    /// Returns what tells the results of two steps apart.
+    static func advice(to step: StepKey, against other: StepKey) -> String {
+        step.stage == other.stage
+            ? "put something into \"to\" that tells the items apart, for example ${{ index }}"
+            : "give one of the stages another \"to\""
     }
 
     /// Returns whether the very bytes are under the name.
@@ -66,15 +99,26 @@ enum ResultFile {
         _ path: String, isFresh: Bool = true, creates: Bool = true, in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> PartFile {
         do throws(PartFile.OpenFailure) {
-            return try PartFile.open(path, isFresh: isFresh, creates: creates, label: context.partLabel)
+            return try context.openPart(path, isFresh: isFresh, creates: creates)
         } catch {
             switch error {
+            case .kept(let keeper): throw kept(path, by: keeper, in: context)
             case .busy:
                 let failure = StepFailure("another process writes \(path)", place: context.facts.place)
                 throw .failed(AttemptFailure(failure, kind: .answered))
             case .file(let failure): throw Self.failure(failure, in: context)
             }
         }
+    }
+
+    /// The failure of a step whose part would take the place of another's whole result.
+    static func kept<Checkpoint>(
+        _ path: String, by keeper: StepKey, service: String? = nil, in context: StageContext<Checkpoint>
+    ) -> StageFailure {
+        .definite(
+            StepFailure(
+                context.redact("\(path) is the result of \(keeper.words) of this job, which waits for its name"),
+                hint: advice(to: context.facts.step, against: keeper), service: service, place: context.facts.place))
     }
 
     private static func writeAll(_ bytes: [UInt8], to part: PartFile) throws(FileFailure) {
@@ -109,6 +153,14 @@ enum ResultFile {
 extension StageContext {
     /// Whose part files are that this step writes.
     var partLabel: PartLabel { PartLabel([facts.job.text, facts.step.description]) }
+
+    /// Opens and locks a part of the step, unless another step's result waits under the name.
+    func openPart(
+        _ path: String, isFresh: Bool, creates: Bool = true
+    ) throws(PartFile.OpenFailure) -> PartFile {
+        if let keeper = keeper(ofPart: path), access(path, F_OK) == 0 { throw .kept(keeper) }
+        return try PartFile.open(path, isFresh: isFresh, creates: creates, label: partLabel)
+    }
 
     /// The absolute path of a `to` that names a file. What came from a response gives a name, never a folder.
     func outputFile(_ template: Template) async throws(StageFailure) -> String {

@@ -25,6 +25,8 @@ final class TransferHost: StageHost {
         var crash: (point: CrashPoint, count: Int)?
         var isDead = false
         var overwrites = false
+        /// The other steps that have written files.
+        var writers: [String: StepKey] = [:]
         var isOwner = true
         var hasNewSecrets = false
         /// The captures that somebody reads: most tests ask for the digest, to know the file by it.
@@ -124,7 +126,12 @@ final class TransferHost: StageHost {
         if count > 0 { onPass(point, count) }
     }
 
-    func digest(_ bytes: [UInt8]) -> String { "digest" }
+    func digest(_ bytes: [UInt8]) -> String { "digest of \(bytes.count): \(String(decoding: bytes, as: UTF8.self))" }
+    func claim(_ path: String, isFolder: Bool) -> StepKey? {
+        state.withLock { state in
+            state.writers.first { $0.key == path || isFolder && $0.key.hasPrefix(path + "/") }?.value
+        }
+    }
     func redact(_ text: String) -> String { text }
     func pushes() async -> Int { 0 }
     func callbackCaptures() async -> JSONObject? { nil }

@@ -1,3 +1,4 @@
+import CLibrary
 import JSONPath
 import PipelineCore
 import PipelineTestKit
@@ -60,6 +61,22 @@ struct UnpackedDownloadTests {
         #expect(await again.resume().finished != nil)
         #expect(TransferFolder.names(in: "\(folder.path)/model") == ["other.obj"])
         #expect(folder.names == ["model"])
+    }
+
+    /// The folder was replaced as a whole, and what another step had written in it was gone.
+    @Test("replaces no folder in which another step of the job has written")
+    func writtenInside() async throws {
+        let service = try FileService(archive)
+        mkdir("\(folder.path)/model", 0o755)
+        folder.write("model/other.obj", Array("v 2".utf8))
+        let bench = try bench(service, to: "model")
+        bench.state.overwrites = true
+        bench.state.writers = ["\(folder.path)/model/other.obj": StepKey(stage: "other")]
+        let failure = await bench.resume().failedTry?.failure
+        #expect(failure?.title.contains("/model is what stage 'other' of this job has written") == true)
+        #expect(failure?.hint?.contains("waits as \(folder.path)/model.move.part") == true)
+        #expect(folder.read("model/other.obj") == Array("v 2".utf8))
+        #expect(folder.read("model.move.part") == archive)
     }
 
     @Test("never takes the job's own folder for its place")
