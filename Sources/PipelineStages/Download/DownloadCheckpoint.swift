@@ -59,6 +59,9 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     /// Behind the last byte that it says anything of.
     var reach: Int64 { ranges?.pieces.last?.end ?? held }
 
+    /// True if what is on the disk is what was in the service's coding with gzip.
+    var isGUnzipped: Bool { coding.map { ["gzip", "x-gzip"].contains($0.lowercased()) } ?? false }
+
     var partPath: String? { target.map { $0 + ".part" } }
 
     /// Begins anew, without a byte of the file.

@@ -19,7 +19,7 @@ extension DownloadRun {
         }
         FolderTree.remove(unpacking.stagingPath)
         let work = Unpacking(
-            archive: part.path, format: unpack.format,
+            archive: part.path, format: unpack.format, isDecoded: checkpoint.isGUnzipped,
             limits: UnpackLimits(packed: verified.bytes, maximumSize: maximum), folder: unpacking.stagingPath)
         let result: Unpacking.Result
         do throws(UnpackFailure) {

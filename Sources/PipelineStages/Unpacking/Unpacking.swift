@@ -21,7 +21,9 @@ struct Unpacking {
     static let singleName = "content"
 
     let archive: String
-    let format: UnpackDefinition.Format
+    private(set) var format: UnpackDefinition.Format
+    /// True if a coding with gzip was taken off the archive when it came: what it held may be all that is left to unpack.
+    var isDecoded = false
     let limits: UnpackLimits
     /// The new folder, which must not exist.
     let folder: String
@@ -35,7 +37,7 @@ struct Unpacking {
             guard let real = realpath(folder, nil) else { throw .file(.last("read the folder", folder)) }
             defer { free(real) }
             var writer = try ArchiveWriter(String(cString: real), limits: limits)
-            let result = try Self.inUTF8 { () throws(UnpackFailure) in try copy(to: &writer) }
+            let result = try Self.inUTF8 { () throws(UnpackFailure) in try copyDecoded(to: &writer) }
             try sync()
             return result
         } catch {
@@ -44,12 +46,22 @@ struct Unpacking {
         }
     }
 
+    private func copyDecoded(to writer: inout ArchiveWriter) throws(UnpackFailure) -> Result {
+        do throws(UnpackFailure) {
+            return try copy(to: &writer)
+        } catch .unknownForm(.auto) where isDecoded {
+            var file = self
+            file.format = .gz
+            return try file.copy(to: &writer)
+        }
+    }
+
     private func copy(to writer: inout ArchiveWriter) throws(UnpackFailure) -> Result {
-        if format == .gz || format == .auto, try GZIPEnd.isEmpty(archive) { return try emptyFile() }
+        if format == .gz || format == .auto, try hasNothing() { return try emptyFile() }
         let reader = try ArchiveReader(archive, format: format)
         var result = Result()
         while let entry = try reader.next() {
-            guard reader.isPacked else { throw .unknownForm(format) }
+            guard reader.isPacked || isUnpackedAlready else { throw .unknownForm(format) }
             if reader.isZIP, writer.entries == 0 { try ZIPEnd.check(archive) }
             result.isSingle = reader.isSingle
             try writer.write(entry, of: reader, named: reader.isSingle ? Self.singleName : entry.entryName)
@@ -64,6 +76,16 @@ struct Unpacking {
         }
         result.files = writer.files
         return result
+    }
+
+    /// True if a file that is not compressed is the one that was.
+    private var isUnpackedAlready: Bool { isDecoded && format == .gz }
+
+    /// Returns whether what was compressed has no byte.
+    private func hasNothing() throws(UnpackFailure) -> Bool {
+        var status = stat()
+        if isDecoded, stat(archive, &status) == 0, status.st_size == 0 { return true }
+        return try GZIPEnd.isEmpty(archive)
     }
 
     /// What was compressed is a file without a byte: libarchive has no entry for it.

@@ -47,6 +47,31 @@ struct CodedDownloadTests {
         #expect(folder.names == ["m.obj"])
     }
 
+    /// It had been decoded as it came, was then no gzip any more, and was refused each time.
+    @Test("and that is to be unpacked is what was in the coding", arguments: ["gz", "auto"])
+    func unpacked(format: String) async throws {
+        let service = try service([("Content-Disposition", "attachment; filename=\"m.obj.gz\"")])
+        let bench = try TransferBench.download(
+            from: service, ", \"unpack\": \"\(format)\"", to: "out/", in: folder)
+        #expect(await bench.run().finished?["path"]?.string == "\(folder.path)/out/m.obj")
+        #expect(folder.read("out/m.obj") == content)
+        service.change { $0.content = (try? gzip([])) ?? [] }
+        let empty = try TransferBench.download(
+            from: service, ", \"unpack\": \"\(format)\"", to: "empty/", in: folder)
+        service.change { $0.fields = [("Content-Encoding", "gzip")] }
+        #expect(await empty.run().finished != nil)
+        #expect(folder.read("empty/mesh.obj") == [])
+    }
+
+    @Test("and that is compressed within the coding is unpacked all the same")
+    func compressedTwice() async throws {
+        let packed = try gzip(gzip(content))
+        let service = try FileService(packed) { $0.fields = [("Content-Encoding", "gzip")] }
+        let bench = try bench(service, ", \"unpack\": \"gz\"")
+        #expect(await bench.run().finished != nil)
+        #expect(folder.read("m.obj") == content)
+    }
+
     @Test("is refused when what the service sent has not the digest that it states")
     func damaged() async throws {
         let packed = try gzip(content)
