@@ -11,8 +11,8 @@ struct URLTemplate: Sendable {
     let hasLiteralOrigin: Bool
     /// True if values of answers stand in it.
     let readsCaptures: Bool
-    /// The stages whose captures stand in it.
-    let captureStages: [String]
+    /// The captures of stages that stand in it.
+    let captures: [Reference]
     /// True if the item stands in it, which an answer may have given too.
     let readsItem: Bool
     let range: SourceRange
@@ -22,7 +22,7 @@ struct URLTemplate: Sendable {
         pieces = [.literal(url)]
         hasLiteralOrigin = false
         readsCaptures = true
-        captureStages = []
+        captures = []
         readsItem = false
         range = SourceRange(start: 0, end: 0)
     }
@@ -37,11 +37,12 @@ struct URLTemplate: Sendable {
             default: false
             }
         }
-        captureStages = template.references.compactMap { reference in
-            if case .capture(let stage, _) = reference.root { stage } else { nil }
-        }
+        captures = template.references.filter { $0.captureStage != nil }
         readsItem = template.references.contains { $0.root == .item }
     }
+
+    /// The stages whose captures stand in it.
+    var captureStages: [String] { captures.compactMap(\.captureStage) }
 
     /// The text with which the URL begins, when it does not begin with a value.
     var start: String? { if case .literal(let text)? = pieces.first { text } else { nil } }
@@ -146,5 +147,16 @@ struct URLTemplate: Sendable {
                 hint: isStart ? "a URL must come encoded" : "encode it: ${{ urlencode(\(expression.text)) }}",
                 range: expression.place)
         }
+    }
+}
+
+extension Reference {
+    /// The stage whose captures it reads; nil for any other value.
+    var captureStage: String? { if case .capture(let stage, _) = root { stage } else { nil } }
+
+    /// The capture that it reads, all those of the stage where its name is computed; nil for any other value.
+    func capture(in scope: Scope) -> JSON? {
+        guard case .capture(let stage, let name) = root, let captures = scope.stages[stage] else { return nil }
+        return name.map { captures[$0] ?? .null } ?? captures
     }
 }

@@ -24,6 +24,9 @@ struct ValueTable: Sendable {
         self.isASCII = isASCII
     }
 
+    /// The values that its own are made from.
+    var references: [Reference] { entries.flatMap(\.value.references) }
+
     /// The names whose values are made from secrets.
     var secretNames: [String] { entries.filter(\.isSecret).map(\.name) }
 

@@ -58,6 +58,19 @@ struct RequestDefinition: Sendable {
     /// A GET of a URL that an answer gave.
     init(captured url: String) { self.init(.get, URLTemplate(captured: url)) }
 
+    /// The captures of other stages that say what it is about: in the URL, the query and the body. What stands in
+    /// headers and decorators is a credential as a rule, and may be another one each time.
+    var subject: [Reference] {
+        let content: [Reference] =
+            switch body {
+            case .json(let template): template.references
+            case .form(let table): table.references
+            case .text(let template), .file(let template, _): template.references
+            case .none, .part: []
+            }
+        return url.captures + (query.references + content).filter { $0.captureStage != nil }
+    }
+
     /// True if sending it twice does what sending it once does (RFC 9110, section 9.2.2).
     var isIdempotent: Bool { method != .post && method != .patch }
 }

@@ -6,13 +6,15 @@ import PipelineHTTP
 /// Parts of which the service says where the next one begins: one at a time.
 extension PartsRun {
     /// Sends the rest of the file from where the service is, and ends the upload.
-    /// - Parameter isResumed: true when an attempt before this one may have sent bytes.
+    /// - Parameters:
+    ///   - isResumed: true when an attempt before this one may have sent bytes.
+    ///   - mayBeOther: true when these may have gone to another upload.
     mutating func fill(
-        asking ask: AskDefinition, isResumed: Bool
+        asking ask: AskDefinition, isResumed: Bool, mayBeOther: Bool
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         var detours = UploadDetours(from: writer.checkpoint.progress.confirmed)
         var last: Ended?
-        if isResumed, !isWhole || definition.complete == nil {
+        if isResumed, !isWhole || definition.complete == nil || mayBeOther {
             last = try await adopt(ask, &detours)
             if last == nil { return try await UploadLoss(attempt: attempt).reconcile(&writer) }
         }

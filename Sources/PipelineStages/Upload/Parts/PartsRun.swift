@@ -15,7 +15,7 @@ struct PartsRun {
     /// The time that a response takes to begin, as far as a connection that was made has shown it.
     var roundTrip = Duration.zero
     /// True when the upload was at the service before this attempt.
-    private let isResumed: Bool
+    private var isResumed: Bool
 
     /// A response that may be the one that ended the upload, and its request.
     typealias Ended = (response: HTTPExchangeResponse, rendered: RenderedRequest)
@@ -52,6 +52,7 @@ struct PartsRun {
     }
 
     private mutating func advance() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        let isOther = try await adoptOrigin()
         if !isResumed {
             try await create()
         } else if parts.isStorage, let outcome = try await takeUpListed() {
@@ -59,7 +60,7 @@ struct PartsRun {
         }
         attempt.partSize = state.partSize
         if let ask = definition.ask {
-            return try await fill(asking: ask, isResumed: isResumed)
+            return try await fill(asking: ask, isResumed: isResumed, mayBeOther: isOther)
         }
         if isResumed, !parts.isStorage { takeBackLast() }
         return try await complete(after: try await sendMissing())
@@ -119,6 +120,20 @@ struct PartsRun {
     }
 
     // MARK: Going on
+
+    /// Looks whether fresh captures may lead to another upload than the one that the parts went to: without a service that
+    /// says what it has, that one begins with its first part.
+    /// - Returns: whether they may, and the service is still to be asked.
+    private mutating func adoptOrigin() async throws(StageFailure) -> Bool {
+        let origin = try await parts.origin()
+        let isOther = isResumed && state.origin.map { $0 != origin } ?? false
+        if isOther, definition.ask == nil {
+            state = PartsCheckpoint(partSize: attempt.partSize)
+            isResumed = false
+        }
+        state.origin = origin
+        return isOther
+    }
 
     /// The response to the last part was that to the upload, and what it gave was not kept: it is asked for again.
     private mutating func takeBackLast() {
