@@ -44,6 +44,21 @@ struct URLTemplate: Sendable {
     /// The stages whose captures stand in it.
     var captureStages: [String] { captures.compactMap(\.captureStage) }
 
+    /// True if it begins with a value that an earlier response to the same stage gave: a link, most likely.
+    var beginsWithOwnCapture: Bool {
+        guard case .value(let expression)? = pieces.first else { return false }
+        return expression.references.contains { if case .own = $0.root { true } else { false } }
+    }
+
+    /// How it is had anew if it is a link that is no longer good; nil where it is none. A stage can't renew itself.
+    ///
+    /// - Parameter restart: the command that begins the stage again.
+    func renewal(restart: String) -> String? {
+        if !captures.isEmpty { return "the link may have expired: \"renew\": STAGE gets a fresh one" }
+        guard beginsWithOwnCapture else { return nil }
+        return "the link, which this stage was given, may have expired: '\(restart)' begins the stage anew"
+    }
+
     /// The text with which the URL begins, when it does not begin with a value.
     var start: String? { if case .literal(let text)? = pieces.first { text } else { nil } }
 

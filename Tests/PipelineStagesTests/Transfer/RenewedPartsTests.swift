@@ -130,4 +130,32 @@ struct RenewedPartsTests {
         #expect(service.bytes(of: "up2") == content)
         #expect(service.completed == ["up2"])
     }
+
+    /// The dead link was asked at each resume, and no other upload was ever made.
+    @Test("makes another upload where the stage itself was given the links", arguments: [401, 403, 404, 410])
+    func ownLink(status: Int) async throws {
+        let service = try Service(refusals: [0, status])
+        let bench = try bench(service, Self.ownRequest)
+        bench.retry.attempts = 3
+        #expect(await bench.run().finished != nil)
+        #expect(service.bytes(of: "up2") == content)
+        #expect(service.completed == ["up2"])
+        #expect(service.lines.contains("DELETE /up1"))
+    }
+
+    @Test("makes no more of them than there are attempts")
+    func bounded() async throws {
+        let service = try Service(refusals: Array(repeating: 410, count: 20))
+        let bench = try bench(service, Self.ownRequest)
+        bench.retry.attempts = 3
+        #expect(await bench.run().refusal?.contains("lost the upload 3 times") == true)
+        #expect(service.lines.count { $0 == "POST /new" } == 3)
+    }
+
+    private static let ownRequest = """
+        "request": { "POST": "/new", "capture": { "id": "$.id", "link": "$.link" } },
+        "part": { "PUT": "${{ self.link }}${{ part.number }}", "part": true },
+        "complete": { "POST": "/${{ self.id }}/end" }, "cancel": { "DELETE": "/${{ self.id }}" },
+        "once": { "resend": true }
+        """
 }

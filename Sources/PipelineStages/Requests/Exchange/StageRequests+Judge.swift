@@ -135,18 +135,19 @@ extension StageRequests {
         return failure(
             "\(name(of: rendered.description.url)) answered \(StatusText.describe(answer.status))\(message)", answer,
             of: rendered,
-            hint: hint(for: answer, rendered), in: context)
+            hint: hint(for: answer, rendered, restart: context.facts.restartCommand), in: context)
     }
 
-    private func hint(for answer: ServiceResponse, _ rendered: RenderedRequest) -> String? {
+    private func hint(for answer: ServiceResponse, _ rendered: RenderedRequest, restart: String) -> String? {
         switch answer.status {
         case 301, 302, 303, 307, 308:
             let target = answer.header("Location").first == nil ? "" : " to follow it"
             return "this request follows no redirect; set \"redirects\": 1\(target), or ask the new place"
         case 401, 403, 410:
             let credentials = "check the credentials of \(name(of: rendered.description.url))"
-            guard rendered.definition.url.readsCaptures else { return answer.status == 410 ? nil : credentials }
-            let renewal = "the link may have expired: \"renew\": STAGE gets a fresh one"
+            guard let renewal = rendered.definition.url.renewal(restart: restart) else {
+                return answer.status == 410 ? nil : credentials
+            }
             return answer.status == 410 ? renewal : "\(renewal); or \(credentials)"
         case 404 where service != nil: return "check the path, and the url of \(name(of: rendered.description.url))"
         case 429:

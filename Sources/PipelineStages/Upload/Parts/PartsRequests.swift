@@ -78,6 +78,20 @@ struct PartsRequests: Sendable {
         }
     }
 
+    /// Returns whether a response to a part says that the upload which the stage has made, or the link to it, is no longer
+    /// good: nothing but another one helps. A refusal at the service's own address is one of credentials.
+    func isLost(
+        after response: HTTPExchangeResponse, to part: FilePart, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> Bool {
+        guard definition.creates, let url = definition.part?.url, url.readsCaptures, url.captureStages.isEmpty,
+            response.status == 404 || response.status == 410
+                || url.beginsWithOwnCapture && [401, 403].contains(response.status),
+            case .unexpected = try await upload.requests.verdict(
+                on: upload.requests.answer(of: response), of: rendered, in: context, adjust: adding(part))
+        else { return false }
+        return await !upload.requests.hasNewCredentials(for: response.status, of: rendered, in: context)
+    }
+
     func list(_ uploadID: String, after marker: Int) async throws(StageFailure) -> RenderedRequest {
         let page = marker > 0 ? [("part-number-marker", "\(marker)")] : []
         return try await storage(.get, .none, page + [("uploadId", uploadID)])

@@ -62,9 +62,24 @@ extension PartsRun {
                 throw try await gone(response, sent.rendered)
             }
             if parts.isStorage, let failure = damaged(response, sent.rendered) { throw failure }
+            if try await parts.isLost(after: response, to: table[sent.number], sent.rendered) {
+                if let failure { throw failure }
+                throw try await giveUp(response, sent.rendered)
+            }
             try await take(response, of: table[sent.number], sent.rendered)
             return response
         }
+    }
+
+    /// Gives the upload up, and has what is left of it removed.
+    private mutating func giveUp(
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> StageFailure {
+        record()
+        let upload = writer.checkpoint
+        let failure = try await gone(response, rendered)
+        if case .pending = writer.checkpoint.phase, definition.cancel != nil { await attempt.remove(upload) }
+        return failure
     }
 
     /// Keeps what a response gave for a part, if it accepts it.
