@@ -201,6 +201,50 @@ struct FailureTests {
         #expect(answer.bytesSent < 32 << 20)
     }
 
+    /// What had taken the first bytes of an upload was believed to have taken it. Where the connection stays open libcurl
+    /// goes on to send, and nobody reads.
+    @Test("an answer that accepts a body before it was sent is none", arguments: [true, false])
+    func acceptedEarly(isClosing: Bool) async throws {
+        let gate = Gate()
+        let server = try LoopbackServer.beforeBody { _ in
+            let fields = isClosing ? [("Connection", "close")] : []
+            return ScriptedAnswer([.read(1000), .send(200, fields, Array("log in".utf8)), .wait(gate), .close])
+        }
+        defer {
+            gate.open()
+            server.stop()
+        }
+        let body = RequestBody.bytes([UInt8](repeating: 0, count: 32 << 20))
+        let failure = await failure(
+            RequestDescription(method: .put, url: server.url, body: body),
+            ExchangeOptions(idleTimeout: .milliseconds(700)))
+        guard case .answeredEarly(let answer)? = failure?.reason else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(answer.status == 200)
+        #expect(answer.body == Array("log in".utf8))
+        #expect(failure?.isRetryable == true)
+        #expect((failure?.requestBytesSent ?? 0) < 32 << 20)
+        #expect(failure?.requestBodyLength == 32 << 20)
+    }
+
+    @Test("an early answer that says how much of an upload was taken is one")
+    func offsetBeforeEnd() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer.beforeBody { _ in
+            let fields = [("Upload-Offset", "1000"), ("Connection", "close")]
+            return ScriptedAnswer([.read(1000), .send(204, fields, []), .wait(gate), .close])
+        }
+        defer {
+            gate.open()
+            server.stop()
+        }
+        let body = RequestBody.bytes([UInt8](repeating: 0, count: 32 << 20))
+        let answer = try await network.exchange(RequestDescription(method: .patch, url: server.url, body: body))
+        #expect(answer.header("Upload-Offset") == "1000")
+    }
+
     @Test("a proxy hears where to, not the credentials; one that refuses has passed nothing on")
     func proxy() async throws {
         let proxy = try LoopbackServer { _ in .status(403) }

@@ -18,15 +18,44 @@ extension CurlExchange {
         if code == CURLE_COULDNT_CONNECT, hop.sockets.isEmpty, let reason = hop.socketFailure {
             return .end(.failure(failure(reason)))
         }
-        guard code == CURLE_OK else { return .end(.failure(failure(after: code))) }
+        guard code == CURLE_OK else {
+            let isEarly = code == CURLE_OPERATION_TIMEDOUT && isAnsweredEarly
+            return .end(.failure(isEarly ? failure(.answeredEarly(response())) : failure(after: code)))
+        }
         guard let head = hop.response.final else { return .end(.failure(failure(.protocolError))) }
         if hop.receiver.isCutInCoding {
             // A message that came whole is an answer, and its coding is what is damaged.
             return .end(.failure(failure(hasStatedEnd(head.headers) ? .undecodable : .closedEarly)))
         }
-        if !hop.request.body.isNone, easy?.offset(CURLINFO_SIZE_UPLOAD_T) == hop.request.body.length { reportSent() }
+        if acceptsUnsentBody { return .end(.failure(failure(.answeredEarly(response())))) }
+        if !hop.request.body.isNone, isBodySent { reportSent() }
         guard rule.follows(status: head.status, headers: head.headers) else { return .end(.success(response())) }
         return follow(head.status, location: head.headers[.location] ?? "")
+    }
+
+    /// The reason for the end of an exchange on which nothing, or too little, moved for too long.
+    func reason(afterSilence limit: ExchangeFailure.Timeout) -> ExchangeFailure.Reason {
+        isAnsweredEarly ? .answeredEarly(response()) : .timedOut(limit)
+    }
+
+    /// True when the answer that has come whole accepts a body that is still on its way: libcurl goes on to send what
+    /// nobody reads, over HTTP/2 and where the connection stays open.
+    private var isAnsweredEarly: Bool {
+        guard let easy, let head = hop.response.final, acceptsUnsentBody else { return false }
+        let length = head.headers[.contentLength].flatMap { Int64($0) }
+        return head.status == 204 || length == easy.offset(CURLINFO_SIZE_DOWNLOAD_T)
+    }
+
+    /// True when the answer accepts a body of which the end never went out. Of an upload that goes on at an offset it says
+    /// itself how much was taken (draft-ietf-httpbis-resumable-upload, section 4.4.2).
+    private var acceptsUnsentBody: Bool {
+        guard let head = hop.response.final, (200..<300).contains(head.status), !isBodySent else { return false }
+        return HTTPField.Name("Upload-Offset").flatMap { head.headers[$0] } == nil
+    }
+
+    /// True once the network has all of the request's body.
+    private var isBodySent: Bool {
+        hop.request.body.isNone || (easy?.offset(CURLINFO_SIZE_UPLOAD_T) ?? 0) >= hop.request.body.length
     }
 
     private func follow(_ status: Int, location: String) -> Conclusion {

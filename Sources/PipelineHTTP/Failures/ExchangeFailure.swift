@@ -27,6 +27,9 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case connectionReset
         /// The connection ended in order, before the answer did.
         case closedEarly
+        /// The answer accepts a body of which the end was never sent: who gave it can't have looked at that, and may be
+        /// something on the way. Answers of other statuses may come as early as they like.
+        indirect case answeredEarly(HTTPExchangeResponse)
         /// The bytes that came are not HTTP.
         case protocolError
         /// The body is not of the content coding that its head names, or of one that nobody here knows.
@@ -105,7 +108,9 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
     /// True when the same request may fare better later; whether it may be sent again is the caller's to know.
     public var isRetryable: Bool {
         switch reason {
-        case .nameNotResolved, .connectionRefused, .unreachable, .timedOut, .connectionReset, .closedEarly: true
+        case .nameNotResolved, .connectionRefused, .unreachable, .timedOut, .connectionReset, .closedEarly,
+            .answeredEarly:
+            true
         case .tls(let failure): failure == .other
         case .outOfResources, .held, .notReady: true
         case .localRead(let code, _), .localWrite(let code, _): DescriptorBudget.isPassing(code)

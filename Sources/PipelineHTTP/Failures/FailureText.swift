@@ -24,6 +24,7 @@ enum FailureText {
         case .timedOut(.stall): "The transfer with \(host) had become too slow and was cut"
         case .connectionReset: "The connection to \(host) was lost"
         case .closedEarly: "\(host) closed the connection before its answer was complete"
+        case .answeredEarly(let response): "\(host) answered \(response.status) before it had the whole body"
         case .protocolError: "\(host) answered with something that is not valid HTTP"
         case .undecodable: "The content coding of what \(host) answered is damaged or not known"
         case .held: "\(host) takes no requests now"

@@ -86,6 +86,60 @@ struct WholeUploadTests {
         #expect(bench.state.moved.sent == lost + 2_000_000)
     }
 
+    /// Answers the first request with a page when little of its body has come, and the rest as told.
+    private func gateway(
+        _ gate: Gate, others: @escaping @Sendable (ReceivedRequest) -> ScriptedAnswer
+    ) throws -> LoopbackServer {
+        let count = Mutex(0)
+        return try LoopbackServer.beforeBody { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number == 1 else { return others(request) }
+            let page = Array("<p>Please log in</p>".utf8)
+            return ScriptedAnswer([.read(1000), .send(200, [("Connection", "close")], page), .wait(gate), .close])
+        }
+    }
+
+    /// A page that asks to log in was the end of an upload, after the first of its bytes.
+    @Test("is not done when it was accepted before it was sent", arguments: ["put", "multipart"])
+    func acceptedEarly(mode: String) async throws {
+        let gate = Gate()
+        let server = try gateway(gate) { _ in .json(#"{"id": "v1"}"#, status: 201) }
+        defer {
+            gate.open()
+            server.stop()
+        }
+        let bench = try bench(server.url, mode: mode, request: #"{ "POST": "/videos" }"#)
+        folder.write("a.bin", TransferFolder.bytes(32_000_000))
+        let failed = await bench.resume().failedTry
+        #expect(failed?.kind == .answered)
+        #expect(failed?.failure.title.hasPrefix("service 'api' answered 200 OK when ") == true)
+        #expect(failed?.failure.title.hasSuffix(" had been sent") == true)
+        #expect(failed?.failure.status == 200)
+        #expect(failed?.failure.body?.contains("Please log in") == true)
+        #expect(await bench.resume().finished?["video"] == "v1")
+        #expect(server.requests.last.map { $0.bodyCount >= 32_000_000 } == true)
+    }
+
+    @Test("with 'once' that was accepted before it was sent is looked for, and not sent again")
+    func acceptedEarlyOnce() async throws {
+        let gate = Gate()
+        let server = try gateway(gate) { _ in .json(#"{"id": "found", "owner": "key1"}"#) }
+        defer {
+            gate.open()
+            server.stop()
+        }
+        let bench = try bench(
+            server.url, #", "once": { "name": { "GET": "/videos/key1" }, "ours": "response.body.owner == job.key" }"#,
+            request: #"{ "POST": "/videos" }"#)
+        folder.write("a.bin", TransferFolder.bytes(32_000_000))
+        #expect(await bench.run().finished != nil)
+        #expect(bench.state.captures["video"] == "found")
+        #expect(server.requests.map(\.method) == ["POST", "GET"])
+    }
+
     @Test("that is refused after all its bytes is not progress, so that tries are bounded")
     func refusedAlways() async throws {
         let server = try LoopbackServer { _ in .status(500) }

@@ -40,7 +40,7 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
             result = .failure(await renewed(error))
         }
         await close(id, by: &result, isTrial: admission == .trial)
-        if case .success(let response) = result { conceal(response) }
+        if let response = result.response { conceal(response) }
         if var record = recording.record(result, in: context) {
             record.role = rendered.role
             context.record(record)
@@ -178,6 +178,16 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
 }
 
 extension Result<HTTPExchangeResponse, ExchangeFailure> {
+    /// The response, also one that came too early to be believed; nil when none came whole.
+    fileprivate var response: HTTPExchangeResponse? {
+        switch self {
+        case .success(let response): return response
+        case .failure(let failure):
+            guard case .answeredEarly(let response) = failure.reason else { return nil }
+            return response
+        }
+    }
+
     /// Bytes of the request's body that went out, whatever came of them.
     var bytesSent: Int64 {
         switch self {

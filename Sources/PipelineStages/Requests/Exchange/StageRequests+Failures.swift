@@ -21,6 +21,9 @@ extension StageRequests {
                 StepFailure(failure.message, service: service?.name, place: context.facts.place),
                 kind: .held(.closed), retryAfter: wait)
         }
+        if case .answeredEarly(let response) = failure.reason {
+            return AttemptFailure(early(response, failure, of: rendered, in: context), kind: failure.kind)
+        }
         let name = name(of: rendered.description.url)
         let detail = Self.clause(failure)
         let title = failure.isLocal ? detail : "\(name) gave no answer: \(detail)"
@@ -31,6 +34,21 @@ extension StageRequests {
             service: isRequest ? service?.name : nil, request: isRequest ? context.redact(rendered.line) : nil,
             place: context.facts.place)
         return AttemptFailure(step, kind: failure.kind)
+    }
+
+    /// An answer that accepts what was not sent.
+    private func early<Checkpoint>(
+        _ response: HTTPExchangeResponse, _ failure: ExchangeFailure, of rendered: RenderedRequest,
+        in context: StageContext<Checkpoint>
+    ) -> StepFailure {
+        let sent = SizeText.describe(failure.requestBytesSent)
+        let whole = failure.requestBodyLength.map { " of \(SizeText.describe($0))" } ?? ""
+        let title =
+            "\(name(of: rendered.description.url)) answered \(StatusText.describe(response.status)) when "
+            + "\(sent)\(whole) had been sent"
+        return self.failure(
+            title, answer(of: response), of: rendered, hint: "something on the way may have answered in its place",
+            in: context)
     }
 
     /// A capture that its answer lacks.
@@ -105,7 +123,7 @@ extension ExchangeFailure {
             .tokenRefused, .tls(.localFile):
             true
         case .cancelled, .nameNotResolved, .connectionRefused, .unreachable, .tls, .timedOut, .connectionReset,
-            .closedEarly, .protocolError, .undecodable, .held, .bodyTooLarge, .tooManyRedirects, .other:
+            .closedEarly, .answeredEarly, .protocolError, .undecodable, .held, .bodyTooLarge, .tooManyRedirects, .other:
             false
         }
     }
@@ -114,7 +132,7 @@ extension ExchangeFailure {
     var kind: AttemptFailure.Kind {
         switch reason {
         // Something answered: a stranger on the way, or a program of this machine.
-        case .protocolError, .undecodable, .other, .notReady: .answered
+        case .answeredEarly, .protocolError, .undecodable, .other, .notReady: .answered
         default: isRetryable ? .silent : .definite
         }
     }

@@ -128,8 +128,9 @@ extension CheckpointWriter {
 
 extension ExchangeFailure {
     /// Returns whether the last byte of a request did not go out: without it no service can have accepted it, as the
-    /// length stands in its head.
+    /// length stands in its head. One that says that it has is not told apart from what may stand before it.
     func lacksEnd(of rendered: RenderedRequest) -> Bool {
-        !connectionMade || requestBytesSent < requestBodyLength ?? rendered.description.body.length
+        if case .answeredEarly = reason { return false }
+        return !connectionMade || requestBytesSent < requestBodyLength ?? rendered.description.body.length
     }
 }
