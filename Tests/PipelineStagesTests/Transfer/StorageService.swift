@@ -34,6 +34,9 @@ final class StorageService: LoopbackService {
         var cancels: [Int] = []
         /// Removes an upload when so many completions come.
         var removals = 0
+        /// The next completion removes the upload and goes on when the client is gone: the object is there when it is
+        /// looked for so many times; zero for one that is there at once.
+        var looksUntilMade = 0
     }
 
     struct State: Sendable {
@@ -50,6 +53,15 @@ final class StorageService: LoopbackService {
         var completion = ""
         var running = 0
         var mostRunning = 0
+        /// An object that is being put together.
+        var late: (looks: Int, object: [UInt8], tag: String)?
+
+        /// Looks for the object.
+        mutating func look() {
+            guard let (looks, made, itsTag) = late else { return }
+            late = looks > 1 ? (looks: looks - 1, object: made, tag: itsTag) : nil
+            if late == nil { (object, tag) = (made, itsTag) }
+        }
     }
 
     /// Its clock is of another year, and stands.
@@ -85,6 +97,7 @@ final class StorageService: LoopbackService {
             case "PUT": return put(request)
             case "HEAD":
                 return state.withLock { state in
+                    state.look()
                     guard let object = state.object else { return .status(404) }
                     return ScriptedAnswer([
                         .head(
@@ -234,6 +247,14 @@ final class StorageService: LoopbackService {
             }
             guard request.text.contains(named.joined() + "</CompleteMultipartUpload>") else {
                 return .status(400, body: "<Error><Code>InvalidPart</Code></Error>")
+            }
+            if state.faults.looksUntilMade > 0 {
+                let tag = "\"abc-\(parts.count)\""
+                state.late = (looks: state.faults.looksUntilMade, object: parts.flatMap(\.value), tag: tag)
+                state.faults.looksUntilMade = 0
+                state.made = Self.now
+                state.uploads[id] = nil
+                return ScriptedAnswer([.reset])
             }
             state.object = parts.flatMap(\.value)
             state.made = Self.now

@@ -334,6 +334,37 @@ struct StorageUploadTests {
         #expect(service.lines.last == "HEAD /bucket/a%20b.y4m")
     }
 
+    /// An end that was cut off was taken for lost as long as nothing had come of it: the whole file was sent twice.
+    @Test("whose end goes on at the service after it was cut off waits for the object")
+    func slowEnd() async throws {
+        let service = try StorageService(.init(looksUntilMade: 3))
+        let bench = try bench(service.url)
+        #expect(await bench.resume().failedTry?.kind == .silent)
+        for miss in 1...2 {
+            guard case .success(.waiting(let checkpoint, until: _, let reason)) = await bench.resume() else {
+                Issue.record("it was not waited for")
+                return
+            }
+            #expect(reason.kind == .settle)
+            bench.state.checkpoint = checkpoint
+            try bench.change { saved in #expect(saved.progress.misses == miss) }
+        }
+        #expect(await bench.resume().finished?["tag"] == "\"abc-4\"")
+        #expect(service.received == 17_000_000)
+        #expect(service.state.withLock(\.created) == 1)
+    }
+
+    @Test("whose end made nothing for minutes is sent again")
+    func lostEnd() async throws {
+        let service = try StorageService(.init(looksUntilMade: .max))
+        let bench = try bench(service.url)
+        #expect(await bench.resume().failedTry?.kind == .silent)
+        try bench.change { $0.progress.misses = 8 }
+        #expect(await bench.resume().failedTry?.failure.title.contains("no longer has the upload") == true)
+        #expect(await bench.run().finished != nil)
+        #expect(service.state.withLock(\.created) == 2)
+    }
+
     /// All parts were sent once more.
     @Test("believes no page of a stranger that none of its parts is there")
     func strangersPage() async throws {

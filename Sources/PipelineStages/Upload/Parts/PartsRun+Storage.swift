@@ -14,7 +14,9 @@ extension PartsRun {
         while true {
             let rendered = try await parts.list(state.uploadID ?? "", after: marker)
             let response = try await send(rendered)
-            if response.status == 404 { return try await afterLoss(response, rendered) }
+            if response.status == 404 {
+                return try await afterLoss(response, rendered, isEndBegun: state.isCompleting)
+            }
             // Who may send parts need not be allowed to list them. What was confirmed of them is known.
             if [403, 405, 501].contains(response.status) { return nil }
             let answer = try await requests.judge(response, of: rendered, in: context)
@@ -44,6 +46,8 @@ extension PartsRun {
             guard Self.listed("IsTruncated", in: answer).first == "true", let next, next > marker else { break }
             marker = next
         }
+        // It is there: what is missed next is another end's.
+        writer.checkpoint.progress.misses = 0
         state.receipts = receipts
         if state.checksum != nil { state.checksums = checksums }
         writer.checkpoint.progress.confirmed = receipts.keys.reduce(0) { $0 + table.length(of: $1) }
@@ -52,8 +56,9 @@ extension PartsRun {
     }
 
     /// The upload is no longer there: because it was complete, when the object is, else it is made again.
+    /// - Parameter isEndBegun: whether an end before this response was begun, which may still be under way.
     mutating func afterLoss(
-        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, isEndBegun: Bool
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint>? {
         if let failure = try await UploadLoss(attempt: attempt).doubt(response, rendered, &writer) { throw failure }
         guard state.isCompleting else { throw try await gone(response, rendered) }
@@ -61,6 +66,7 @@ extension PartsRun {
         var object = try await send(look)
         guard state.made(object, of: attempt.source.size, isContested: response.status == 412) else {
             if response.status == 412 { return nil }
+            if isEndBegun, let outcome = lookAgain() { return outcome }
             throw try await gone(response, rendered)
         }
         let document =
@@ -68,6 +74,22 @@ extension PartsRun {
             + "<ETag>\(PartsRequests.escaped(object.headers[.eTag] ?? ""))</ETag></CompleteMultipartUploadResult>"
         object.body = Array(document.utf8)
         return try await conclude(requests.answer(of: object), look)
+    }
+
+    /// The number of times that the object of an end that was begun is looked for again, over some five minutes. A service
+    /// goes on with an end whose client is gone, and putting many parts together may take it minutes
+    /// (https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html).
+    private static let mostLooks = 8
+
+    /// Waits for the object; nil once it was looked for so often that the end is to be believed lost.
+    private mutating func lookAgain() -> StageOutcome<UploadCheckpoint>? {
+        let misses = writer.checkpoint.progress.misses
+        guard misses < Self.mostLooks else { return nil }
+        writer.checkpoint.progress.misses = misses + 1
+        record()
+        let reason = WaitReason(.settle, detail: "the service may still put the parts together")
+        return .waiting(
+            writer.checkpoint, until: .at(context.now + UploadAttempt.pause(after: misses)), reason)
     }
 
     /// The completion begins its response with 200 before it knows how it ends: an error then stands in the body.

@@ -161,7 +161,11 @@ struct PartsRun {
         let response = try await send(rendered)
         // A condition on the object also fails for the one that a lost response had been about.
         let isLost = response.status == 404 || (response.status == 412 && isAgain)
-        if isLost, parts.isStorage, let outcome = try await afterLoss(response, rendered) { return outcome }
+        if isLost, parts.isStorage,
+            let outcome = try await afterLoss(response, rendered, isEndBegun: isAgain)
+        {
+            return outcome
+        }
         if parts.isStorage, response.isSuccess, let failure = try await hiddenFailure(response, rendered) {
             throw failure
         }
