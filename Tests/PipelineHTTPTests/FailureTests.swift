@@ -255,8 +255,33 @@ struct FailureTests {
         ).result.failure
         #expect(failure?.connectionMade == false)
         #expect(failure?.gotAnswer == false)
+        #expect(failure?.reason == .proxy("127.0.0.1:\(proxy.port)", .refused(status: 403)))
+        #expect(failure?.isRetryable == false)
         #expect(proxy.requests.map { "\($0.method) \($0.target)" } == ["CONNECT service.test:443"])
         #expect(proxy.requests[0].header("Authorization") == nil)
+    }
+
+    /// What a proxy had done was told as the service's doing where both have one host, or the proxy none.
+    @Test("a proxy that is not there, or none, is told as such")
+    func absentProxy() async throws {
+        let server = try LoopbackServer { _ in .status(200) }
+        defer { server.stop() }
+        let port = try LoopbackServer.unusedPort()
+        let cases: [(String, ExchangeFailure.Reason)] = [
+            ("http://127.0.0.1:\(port)", .proxy("127.0.0.1:\(port)", .connectionRefused)),
+            ("http://a:b@no-such-proxy.invalid:3128/", .proxy("no-such-proxy.invalid:3128", .nameNotResolved)),
+            ("ftp://127.0.0.1", .proxy("127.0.0.1", .unsupported)),
+        ]
+        for (proxy, reason) in cases {
+            let failure = await failure(RequestDescription(url: server.url), ExchangeOptions(proxy: proxy))
+            // Without any name server the resolver itself may take too long.
+            #expect(failure?.reason == reason || failure?.reason == .timedOut(.connect))
+            #expect(failure?.connectionMade == false)
+        }
+        // Its own refusal stays the service's.
+        let own = await failure(RequestDescription(url: "http://127.0.0.1:\(port)/"), ExchangeOptions(proxy: ""))
+        #expect(own?.reason == .connectionRefused)
+        #expect(server.requests.isEmpty)
     }
 
     @Test(

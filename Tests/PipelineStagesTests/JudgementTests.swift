@@ -137,6 +137,14 @@ struct JudgementTests {
                 "is the service running? check the url of service 'api'"
             ),
             (.nameNotResolved, .silent, "check the network and the url of service 'api'"),
+            (
+                .proxy("proxy.test:3128", .connectionRefused), .silent,
+                "check http_proxy, https_proxy, all_proxy and no_proxy in the environment"
+            ),
+            (
+                .proxy("", .refused(status: 403)), .definite,
+                "check http_proxy, https_proxy, all_proxy and no_proxy in the environment"
+            ),
             (.timedOut(.connect), .silent, ""),
             (.tls(.unknownAuthority), .definite, #"name its authority in "tls": { "ca": … } if you trust it"#),
             (.tls(.pinMismatch), .definite, "if the service has a new key, change \"pinnedPublicKeys\""),

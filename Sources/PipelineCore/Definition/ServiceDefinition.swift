@@ -29,6 +29,8 @@ package struct ServiceDefinition: Sendable {
     static let tlsField = Field("tls", TLSDefinition.type, "Whom to trust, and as whom to appear.")
     static let limitsField = Field("limits", LimitsDefinition.type, "What the service may be asked at a time.")
     static let proxyField = Field("proxy", .template(.service), "The proxy's URL.")
+    /// The schemes that libcurl knows (https://curl.se/libcurl/c/CURLOPT_PROXY.html); without one it is http.
+    private static let proxySchemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
     static let timeoutField = Field(
         "timeout", .duration(.service).warning(below: .milliseconds(1)), "The longest that a request may take.")
     static let networkField = Field(
@@ -63,10 +65,12 @@ package struct ServiceDefinition: Sendable {
                     hint: "it is read with a document that stands in a file; or write the service itself")
             }
             if let url, let place = reader.place(of: "url") { checkScheme(of: url, at: place, findings) }
+            let proxy = reader.optional(proxyField)
+            if let proxy, let place = reader.place(of: "proxy") { checkScheme(ofProxy: proxy, at: place, findings) }
             let service = ServiceDefinition(
                 name: "", url: url ?? placeholder.url, decorators: reader.value(DecoratorDefinition.field, default: []),
                 tls: reader.optional(tlsField), limits: reader.optional(limitsField),
-                proxy: reader.optional(proxyField), timeout: reader.optional(timeoutField),
+                proxy: proxy, timeout: reader.optional(timeoutField),
                 network: reader.value(networkField, default: .any), isTraced: reader.value(traceField, default: false))
             reader.finish()
             return service
@@ -85,6 +89,16 @@ package struct ServiceDefinition: Sendable {
         findings.report(
             place, "a service's URL begins with http:// or https://",
             hint: text.contains("://") || text.isEmpty ? nil : "write \"https://\(url.text)\"")
+    }
+
+    private static func checkScheme(
+        ofProxy proxy: Template, at place: SourceLocation, _ findings: DiagnosticCollector
+    ) {
+        guard let text = proxy.constant, let end = text.firstRange(of: "://")?.lowerBound else { return }
+        let scheme = text[..<end].lowercased()
+        guard !proxySchemes.contains(scheme) else { return }
+        findings.report(
+            place, "no proxy is reached by \(scheme)://", hint: "write one of \(proxySchemes.joined(separator: ", "))")
     }
 
     /// The placeholder for a service that could not be read; the document is refused anyway.

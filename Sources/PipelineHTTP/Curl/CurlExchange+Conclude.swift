@@ -122,11 +122,15 @@ extension CurlExchange {
     private func failure(after code: CURLcode) -> ExchangeFailure {
         guard let easy else { return failure(.cancelled) }
         let detail = easy.explanation(of: code)
+        let url = hop.request.url
+        let origin = URLParts(url)?.origin ?? ""
+        let target = origin.firstRange(of: "://").map { String(origin[$0.upperBound...]) } ?? ""
         let facts = CurlFailureFacts(
             code: code, text: detail, errno: Int32(easy.long(CURLINFO_OS_ERRNO)),
             verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), isConnected: hop.isConnected,
             hasTotalTimeoutPassed: options.totalTimeout.map { MachineClock.monotonic() - startedAt >= $0 } ?? false,
-            wasInformed: facts.wasInformed
+            wasInformed: facts.wasInformed, target: target.filter { $0 != "[" && $0 != "]" },
+            proxy: CurlProxy(to: url, option: options.proxy), connectStatus: easy.long(CURLINFO_HTTP_CONNECTCODE)
         )
         return failure(facts.reason, detail: detail)
     }

@@ -14,12 +14,18 @@ struct CurlFailureFacts {
     let hasTotalTimeoutPassed: Bool
     /// True when 1xx answers came.
     let wasInformed: Bool
+    /// Host and port that the request is for, without brackets.
+    let target: String
+    /// The proxy that may be in between.
+    let proxy: CurlProxy?
+    /// The status of a proxy's answer to CONNECT; zero for none.
+    let connectStatus: Int
 
     var reason: ExchangeFailure.Reason {
-        switch code {
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .nameNotResolved
+        if let failure = proxyFailure { return .proxy(proxy?.name ?? "", failure) }
+        return switch code {
+        case CURLE_COULDNT_RESOLVE_HOST: .nameNotResolved
         case CURLE_COULDNT_CONNECT: errno == ECONNREFUSED ? .connectionRefused : .unreachable
-        case CURLE_PROXY: .unreachable
         case CURLE_OPERATION_TIMEDOUT: .timedOut(isConnected || hasTotalTimeoutPassed ? .total : .connect)
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: .closedEarly
         case CURLE_RECV_ERROR where isHeadTooLarge: wasInformed ? .connectionReset : .protocolError
@@ -31,6 +37,24 @@ struct CurlFailureFacts {
         case CURLE_URL_MALFORMAT: .invalidRequest(text)
         default: tlsReason ?? .other(code: Int(code.rawValue), text: text)
         }
+    }
+
+    /// The failure of a proxy; nil where none is the cause.
+    private var proxyFailure: ExchangeFailure.ProxyFailure? {
+        if code == CURLE_COULDNT_RESOLVE_PROXY { return .nameNotResolved }
+        if code == CURLE_PROXY { return .noPassage }
+        if connectStatus >= 300 { return .refused(status: connectStatus) }
+        guard code == CURLE_COULDNT_CONNECT, proxy != nil else { return nil }
+        if text.contains("Unsupported proxy") { return .unsupported }
+        guard isBoundForProxy else { return nil }
+        return errno == ECONNREFUSED ? .connectionRefused : .unreachable
+    }
+
+    /// True when libcurl's words name another place than the request's; newer ones name both.
+    private var isBoundForProxy: Bool {
+        if text.contains(#/ via \S+ after/#) { return true }
+        guard let match = text.firstMatch(of: /connect to (?<name>\S+) port (?<port>\d+)/) else { return false }
+        return "\(match.name):\(match.port)".lowercased() != target
     }
 
     private var tlsReason: ExchangeFailure.Reason? {

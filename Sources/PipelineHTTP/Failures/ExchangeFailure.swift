@@ -22,6 +22,8 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case connectionRefused
         /// No route, or no connection for another reason.
         case unreachable
+        /// A proxy is why there is no connection; with its host and port, empty where they are not known.
+        case proxy(String, ProxyFailure)
         case tls(TLSFailure)
         case timedOut(Timeout)
         case connectionReset
@@ -60,6 +62,26 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case connect, total, idle
         /// Less than the rate of the exchange's ``StallRule`` for its time.
         case stall
+    }
+
+    /// The failure of a proxy that stands before the service.
+    public enum ProxyFailure: Sendable, Equatable {
+        case nameNotResolved, connectionRefused, unreachable
+        /// It made no connection to the service, and gave no status.
+        case noPassage
+        /// It answered CONNECT with this status.
+        case refused(status: Int)
+        /// Its URL has a scheme by which no proxy is reached.
+        case unsupported
+
+        /// True when the same may fare better later.
+        fileprivate var isPassing: Bool {
+            switch self {
+            case .nameNotResolved, .connectionRefused, .unreachable, .noPassage: true
+            case .refused(let status): status >= 500 || status == 408 || status == 429
+            case .unsupported: false
+            }
+        }
     }
 
     /// The reason why there is no TLS connection.
@@ -111,6 +133,7 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case .nameNotResolved, .connectionRefused, .unreachable, .timedOut, .connectionReset, .closedEarly,
             .answeredEarly:
             true
+        case .proxy(_, let failure): failure.isPassing
         case .tls(let failure): failure == .other
         case .outOfResources, .held, .notReady: true
         case .localRead(let code, _), .localWrite(let code, _): DescriptorBudget.isPassing(code)

@@ -4,10 +4,7 @@ import CLibrary
 enum FailureText {
     /// - Parameter detail: libcurl's own words, added in brackets when there are any.
     static func message(_ reason: ExchangeFailure.Reason, host: String, detail: String) -> String {
-        var text = sentence(reason, host: host.forDisplay)
-        if reason == .connectionRefused, let proxy = proxy(in: detail, host) {
-            text = "The proxy \(proxy) refused the connection to \(host.forDisplay)"
-        }
+        let text = sentence(reason, host: host.forDisplay)
         return detail.isEmpty ? "\(text)." : "\(text) (\(detail.forDisplay))."
     }
 
@@ -17,6 +14,7 @@ enum FailureText {
         case .nameNotResolved: "The name of \(host) could not be resolved"
         case .connectionRefused: "\(host) refused the connection"
         case .unreachable: "\(host) could not be reached"
+        case .proxy(let name, let failure): proxy(failure, name.isEmpty ? "proxy" : "proxy \(name.forDisplay)", host)
         case .tls(let failure): tls(failure, host)
         case .timedOut(.connect): "Connecting to \(host) took too long"
         case .timedOut(.total): "The exchange with \(host) took too long"
@@ -56,15 +54,18 @@ enum FailureText {
         }
     }
 
-    private static func words(_ code: Int32) -> String {
-        String(cString: strerror(code))
+    private static func proxy(_ failure: ExchangeFailure.ProxyFailure, _ proxy: String, _ host: String) -> String {
+        switch failure {
+        case .nameNotResolved: "The name of the \(proxy) could not be resolved"
+        case .connectionRefused: "The \(proxy) refused the connection to \(host)"
+        case .unreachable: "The \(proxy) could not be reached"
+        case .noPassage: "The \(proxy) made no connection to \(host)"
+        case .refused(let status): "The \(proxy) refused the way to \(host) with \(status)"
+        case .unsupported: "The \(proxy) has a URL with a scheme by which no proxy is reached"
+        }
     }
 
-    /// The proxy that libcurl was on its way to, when it names another machine than the service's.
-    private static func proxy(in detail: String, _ host: String) -> String? {
-        guard let match = detail.firstMatch(of: /connect to (?<name>\S+) port (?<port>\d+)/),
-            !host.hasPrefix(match.name)
-        else { return nil }
-        return "\(match.name):\(match.port)"
+    private static func words(_ code: Int32) -> String {
+        String(cString: strerror(code))
     }
 }

@@ -26,11 +26,11 @@ extension StageRequests {
         }
         let name = name(of: rendered.description.url)
         let detail = Self.clause(failure)
-        let title = failure.isLocal ? detail : "\(name) gave no answer: \(detail)"
+        let title = failure.sparesService ? detail : "\(name) gave no answer: \(detail)"
         // Of what was never a request neither the service nor a line of it is to be looked at.
         let isRequest = if case .notReady = failure.reason { false } else { true }
         let step = StepFailure(
-            ShownText.excerpt(title, limit: 600, in: context), hint: hint(for: failure, name),
+            ShownText.excerpt(title, limit: 600, in: context), hint: hint(for: failure, of: rendered, name),
             service: isRequest ? service?.name : nil, request: isRequest ? context.redact(rendered.line) : nil,
             place: context.facts.place)
         return AttemptFailure(step, kind: failure.kind)
@@ -72,12 +72,18 @@ extension StageRequests {
         }
     }
 
-    private func hint(for failure: ExchangeFailure, _ name: String) -> String? {
+    private func hint(for failure: ExchangeFailure, of rendered: RenderedRequest, _ name: String) -> String? {
         let owner = service == nil ? "the URL of the request" : "the url of \(name)"
         switch failure.reason {
         case .nameNotResolved: return "check the network and \(owner)"
         case .connectionRefused: return "is the service running? check \(owner)"
         case .unreachable: return "check the network and \(owner)"
+        case .proxy(_, let problem):
+            let place =
+                rendered.options.proxy == nil
+                ? "http_proxy, https_proxy, all_proxy and no_proxy in the environment" : "\"proxy\" of \(name)"
+            return problem == .refused(status: 407)
+                ? "its URL has to bring user and password: check \(place)" : "check \(place)"
         case .tls(.localFile): return "check \"tls\" of \(name)"
         case .tls(.unknownAuthority): return "name its authority in \"tls\": { \"ca\": … } if you trust it"
         case .tls(.expired), .tls(.notYetValid):
@@ -104,7 +110,9 @@ extension StageRequests {
     private static func clause(_ failure: ExchangeFailure) -> String {
         var bare = failure.message.hasSuffix(".") ? failure.message.dropLast() : Substring(failure.message)
         switch failure.reason {
-        case .connectionRefused, .nameNotResolved, .invalidRequest:
+        // A proxy that makes no connection has words of its own.
+        case .proxy(_, .noPassage): break
+        case .connectionRefused, .nameNotResolved, .invalidRequest, .proxy:
             if let bracket = bare.firstRange(of: " (") { bare = bare[..<bracket.lowerBound] }
         default: break
         }
@@ -116,11 +124,11 @@ extension StageRequests {
 }
 
 extension ExchangeFailure {
-    /// True if it happened on this machine, before or beside the network.
-    fileprivate var isLocal: Bool {
+    /// True if the service has no part in it: it happened on this machine, or at a proxy.
+    fileprivate var sparesService: Bool {
         switch reason {
-        case .localRead, .localWrite, .sourceChanged, .outOfResources, .addressRefused, .invalidRequest, .notReady,
-            .tokenRefused, .tls(.localFile):
+        case .proxy, .localRead, .localWrite, .sourceChanged, .outOfResources, .addressRefused, .invalidRequest,
+            .notReady, .tokenRefused, .tls(.localFile):
             true
         case .cancelled, .nameNotResolved, .connectionRefused, .unreachable, .tls, .timedOut, .connectionReset,
             .closedEarly, .answeredEarly, .protocolError, .undecodable, .held, .bodyTooLarge, .tooManyRedirects, .other:

@@ -150,6 +150,7 @@ extension StageRequests {
             }
             return answer.status == 410 ? renewal : "\(renewal); or \(credentials)"
         case 404 where service != nil: return "check the path, and the url of \(name(of: rendered.description.url))"
+        case 407: return "a proxy wants user and password in its URL: check \"proxy\" and http_proxy"
         case 429:
             return "the service wants fewer requests: \"limits\" sets \"requestsPerSecond\", \"retry\" how long to try"
         case 500...: return "the service itself is in trouble: try again later, or let \"retry\" try for longer"
