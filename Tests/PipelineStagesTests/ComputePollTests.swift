@@ -1,6 +1,8 @@
 import JSONPath
 import PipelineCore
 import PipelineHTTP
+import PipelineTestKit
+import Synchronization
 import Testing
 
 @Suite("Watching a remote job")
@@ -483,6 +485,33 @@ struct ComputePollTests {
         let bench = try watch(service, states)
         bench.host.read { $0.deadline = $0.now - .seconds(1) }
         #expect(await bench.resume().definite?.contains("deadline") == true)
+    }
+
+    /// A poll without an answer lasted for five minutes, whatever the deadline, and was the last.
+    @Test("a poll that the deadline cuts is made once more, with the time that an answer takes")
+    func cutByTheDeadline() async throws {
+        let host = Mutex<MemoryStageHost?>(nil)
+        let limits = Mutex<[Duration?]>([])
+        let transport = ScriptedTransport { request, options async throws(ExchangeFailure) in
+            let count = limits.withLock { limits in
+                limits.append(options.totalTimeout)
+                return limits.count
+            }
+            if count > 1 {
+                return HTTPExchangeResponse(status: 200, body: Array(#"{"state": "done"}"#.utf8), url: request.url)
+            }
+            if let host = host.withLock({ $0 }) { host.read { $0.now = $0.now + .seconds(20) } }
+            throw ExchangeFailure(.timedOut(.total), message: "It took too long.", connectionMade: true)
+        }
+        let bench = try StageBench(
+            #"{ "id": "model", "kind": "compute", "service": "api", "poll": { "GET": "/jobs/7", \#(states) } }"#,
+            network: Network(transport: transport))
+        host.withLock { $0 = bench.host }
+        bench.host.read { $0.deadline = $0.now + .seconds(20) }
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.wait == 0)
+        #expect(await bench.resume().isFinished)
+        #expect(limits.withLock { $0 } == [.seconds(20), .seconds(30)])
     }
 
     @Test("a compute stage has seven days and keeps its own deadline")

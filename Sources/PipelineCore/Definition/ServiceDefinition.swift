@@ -32,7 +32,8 @@ package struct ServiceDefinition: Sendable {
     /// The schemes that libcurl knows (https://curl.se/libcurl/c/CURLOPT_PROXY.html); without one it is http.
     private static let proxySchemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
     static let timeoutField = Field(
-        "timeout", .duration(.service).warning(below: .milliseconds(1)), "The longest that a request may take.")
+        "timeout", .duration(.service).warning(below: .milliseconds(1)),
+        "The longest that a request may take. Without one it ends when nothing has moved for five minutes.")
     static let networkField = Field(
         "network", FieldType<Network>.word("network"), default: "any",
         "Which addresses its requests may go to, those of redirects and captured URLs too: any, or public, which refuses "

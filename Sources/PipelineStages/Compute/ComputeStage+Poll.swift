@@ -17,18 +17,17 @@ extension ComputeStage {
                 return try await outcome(of: finding, taking: captures(of: poll), rendered, checkpoint, in: context)
             }
             let finding: PollFinding
+            let begun = context.now
             if let events = poll.events {
-                let isEarly = context.facts.deadline.map { context.now < $0 } ?? false
                 let stream = StreamPoll(stage: self, poll: poll, events: events, context: context)
                 finding = try await stream.follow(rendered, &checkpoint)
-                if isEarly, !finding.isEnd, let deadline = context.facts.deadline, context.now >= deadline {
-                    // The deadline ended the stream: it is looked at once more.
-                    return .waiting(checkpoint, until: .at(context.now), WaitReason(.poll))
-                }
             } else {
                 finding = try await ask(rendered, in: context) { response async throws(StageFailure) in
                     try await judge(response, poll, rendered, in: context)
                 }
+            }
+            if isOvertaken(finding, begun: begun, in: context) {
+                return .waiting(checkpoint, until: .at(context.now), WaitReason(.poll))
             }
             noteEnd(finding, poll, in: context)
             if case .missing(let failure) = finding {
@@ -45,6 +44,18 @@ extension ComputeStage {
                 reopensAfter: poll.events.map { _ in checkpoint.stream?.reconnection ?? .zero }, in: context)
         }
         throw .definite(StepFailure("there is no poll", place: context.facts.place))
+    }
+
+    /// Returns whether the deadline passed during a poll that found no end: another one is made past it, at once.
+    func isOvertaken(_ finding: PollFinding, begun: Timestamp, in context: Context) -> Bool {
+        guard let deadline = context.facts.deadline, !finding.isEnd else { return false }
+        return begun < deadline && context.now >= deadline
+    }
+
+    /// Returns how long a poll may take: until the deadline, past which another one is made.
+    /// - Parameter answer: how long that one may.
+    static func timeLimit(in context: Context, answer: Duration = .seconds(30)) -> Duration? {
+        context.facts.deadline.map { $0 > context.now ? $0 - context.now : answer }
     }
 
     /// Tells estimates and metrics when the job ended, where the service says so.
@@ -116,7 +127,13 @@ extension ComputeStage {
         judge: (HTTPExchangeResponse) async throws(StageFailure) -> PollFinding
     ) async throws(StageFailure) -> PollFinding {
         requests.countPoll("single", in: context)
-        switch await requests.send(rendered, in: context) {
+        let result = await requests.send(rendered, in: context) { options in
+            // What the author allows one answer holds past the deadline too.
+            let own = options.totalTimeout
+            guard let limit = Self.timeLimit(in: context, answer: own ?? .seconds(30)) else { return }
+            options.totalTimeout = min(own ?? limit, limit)
+        }
+        switch result {
         case .success(let response):
             context.pass(.pollAnswered)
             return try await judge(response)

@@ -82,10 +82,7 @@ struct StreamPoll {
         options.receive = watch.sink
         options.idleTimeout = options.totalTimeout ?? options.idleTimeout
         options.stall = nil
-        options.totalTimeout = context.facts.deadline.map { deadline in
-            // One made past the deadline gets the time that an answer takes.
-            deadline > context.now ? deadline - context.now : .seconds(30)
-        }
+        options.totalTimeout = ComputeStage.timeLimit(in: context)
     }
 
     private func finding(

@@ -81,7 +81,8 @@ struct RequestFields: Sendable {
             "Answers that are failures whatever their status.")
         expect = Field("expect", .statuses(roots), default: ["2xx"], "Statuses that count as success.")
         timeout = Field(
-            "timeout", .duration(roots).warning(below: .milliseconds(1)), "The longest that the request may take.")
+            "timeout", .duration(roots).warning(below: .milliseconds(1)),
+            "The longest that the request may take. Without one it ends when nothing has moved for five minutes.")
         redirects = Field(
             "redirects", .count(0...50, roots: roots),
             "How many redirects to follow; 10 with GET and HEAD and none with the rest if nothing is said.")
