@@ -129,6 +129,36 @@ struct JudgementTests {
         #expect(failure?.hint?.contains("\"redirects\"") == true)
     }
 
+    /// Neither its name nor its status was told, and it was asked for until the tries were used up.
+    @Test("an answer in a content coding that is not undone here is told with both, and not asked for again")
+    func foreignCoding() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs", 200, "{}", headers: ["Content-Encoding": "br"])
+        let bench = try StageBench(
+            #"{ "id": "a", "kind": "request", "service": "api", "request": { "GET": "/jobs" } }"#,
+            network: service.network)
+        let failed = try #require(await bench.resume().tryFailure)
+        #expect(failed.kind == .definite)
+        #expect(
+            failed.failure.title
+                == "service 'api' answered 200 OK in the content coding 'br', which is not undone here")
+        #expect(failed.failure.status == 200)
+    }
+
+    @Test("a submit whose answers are in such a coding is unknown because of that")
+    func foreignCodingOfSubmit() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 200, "{}", headers: ["Content-Encoding": "br"])
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "request", "service": "api",
+              "request": { "POST": "/jobs", "json": {}, "once": { "key": "Idempotency-Key" } } }
+            """, network: service.network)
+        let failed = try #require(await bench.resume().tryFailure)
+        #expect(failed.kind == .answered)
+        #expect(failed.openSubmit?.reason.contains("in the content coding 'br'") == true)
+    }
+
     @Test(
         "failures without an answer say what happened and what to do",
         arguments: [

@@ -41,7 +41,7 @@ package final class ResponseReceiver {
         decoder = ContentDecoder(coding)
         if case .memory = options.receive, decoder == nil, coding != .none, head.status.kind == .successful {
             // What nobody here can undo is not what was asked for; an error's page is shown as it is.
-            failure = .undecodable
+            failure = .foreignCoding(headers[.contentEncoding] ?? "", status: status)
             return false
         }
         if case .stream(let stream) = options.receive, stream.decide(head) { target = .stream(stream) }

@@ -34,8 +34,10 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         indirect case answeredEarly(HTTPExchangeResponse)
         /// The bytes that came are not HTTP.
         case protocolError
-        /// The body is not of the content coding that its head names, or of one that nobody here knows.
+        /// The body is not of the content coding that its head names.
         case undecodable
+        /// The body of a success is in a content coding that is not undone here, nor was asked for; with the status.
+        case foreignCoding(String, status: Int)
         /// The service takes no requests before the wait has passed; nothing was sent.
         case held(Duration)
         /// This machine, or this process, has too little of something that others will give back: descriptors, memory.
@@ -137,7 +139,7 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case .tls(let failure): failure == .other
         case .outOfResources, .held, .notReady: true
         case .localRead(let code, _), .localWrite(let code, _): DescriptorBudget.isPassing(code)
-        case .cancelled, .protocolError, .undecodable, .sourceChanged, .bodyTooLarge, .tooManyRedirects,
+        case .cancelled, .protocolError, .undecodable, .foreignCoding, .sourceChanged, .bodyTooLarge, .tooManyRedirects,
             .invalidRequest, .tokenRefused, .addressRefused, .other:
             false
         }

@@ -24,7 +24,9 @@ enum FailureText {
         case .closedEarly: "\(host) closed the connection before its answer was complete"
         case .answeredEarly(let response): "\(host) answered \(response.status) before it had the whole body"
         case .protocolError: "\(host) answered with something that is not valid HTTP"
-        case .undecodable: "The content coding of what \(host) answered is damaged or not known"
+        case .undecodable: "The content coding of what \(host) answered is damaged"
+        case .foreignCoding(let coding, let status):
+            "\(host) answered \(status) in the content coding '\(coding.forDisplay)', which is not undone here"
         case .held: "\(host) takes no requests now"
         case .outOfResources(let code): "This machine could not begin the exchange with \(host): \(words(code))"
         case .addressRefused(let address): "\(host) leads to \(address), which is no public address"

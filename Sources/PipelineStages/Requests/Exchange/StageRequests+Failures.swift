@@ -26,13 +26,20 @@ extension StageRequests {
         }
         let name = name(of: rendered.description.url)
         let detail = Self.clause(failure)
-        let title = failure.sparesService ? detail : "\(name) gave no answer: \(detail)"
+        var title = failure.sparesService ? detail : "\(name) gave no answer: \(detail)"
+        var status: Int?
+        if case .foreignCoding(let coding, let answered) = failure.reason {
+            status = answered
+            title =
+                "\(name) answered \(StatusText.describe(answered)) in the content coding '\(coding)', which is not undone "
+                + "here"
+        }
         // Of what was never a request neither the service nor a line of it is to be looked at.
         let isRequest = if case .notReady = failure.reason { false } else { true }
         let step = StepFailure(
             ShownText.excerpt(title, limit: 600, in: context), hint: hint(for: failure, of: rendered, name),
             service: isRequest ? service?.name : nil, request: isRequest ? context.redact(rendered.line) : nil,
-            place: context.facts.place)
+            status: status, place: context.facts.place)
         return AttemptFailure(step, kind: failure.kind)
     }
 
@@ -100,6 +107,8 @@ extension StageRequests {
         case .outOfResources(ExchangeFailure.noLibrary):
             return "install libcurl: 'apt install libcurl4', on Fedora 'dnf install libcurl'"
         case .outOfResources: return "it is tried again; a larger 'ulimit -n' lets more go on at once"
+        case .foreignCoding:
+            return "it was not asked for: see what the service, or a proxy before it, makes of Accept-Encoding"
         case .protocolError: return "check the port and scheme in \(owner)"
         default: return nil
         }
@@ -131,7 +140,8 @@ extension ExchangeFailure {
             .notReady, .tokenRefused, .tls(.localFile):
             true
         case .cancelled, .nameNotResolved, .connectionRefused, .unreachable, .tls, .timedOut, .connectionReset,
-            .closedEarly, .answeredEarly, .protocolError, .undecodable, .held, .bodyTooLarge, .tooManyRedirects, .other:
+            .closedEarly, .answeredEarly, .protocolError, .undecodable, .foreignCoding, .held, .bodyTooLarge,
+            .tooManyRedirects, .other:
             false
         }
     }
