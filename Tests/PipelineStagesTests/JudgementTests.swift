@@ -175,6 +175,10 @@ struct JudgementTests {
                 .proxy("", .refused(status: 403)), .definite,
                 "check http_proxy, https_proxy, all_proxy and no_proxy in the environment"
             ),
+            (
+                .redirectRefused("file:///x"), .definite,
+                "only http and https are followed: check the url of service 'api'"
+            ),
             (.timedOut(.connect), .silent, ""),
             (.tls(.unknownAuthority), .definite, #"name its authority in "tls": { "ca": … } if you trust it"#),
             (.tls(.pinMismatch), .definite, "if the service has a new key, change \"pinnedPublicKeys\""),

@@ -61,7 +61,7 @@ extension CurlExchange {
     private func follow(_ status: Int, location: String) -> Conclusion {
         guard facts.redirects < rule.limit else { return .end(.failure(failure(.tooManyRedirects))) }
         guard let url = CurlURL.resolve(location, against: hop.request.url) else {
-            return .end(.failure(failure(.protocolError, detail: "redirected to \(location.forDisplay)")))
+            return .end(.failure(failure(.redirectRefused(location))))
         }
         facts.redirects += 1
         let next = rule.next(after: hop.request, status: status, to: url)

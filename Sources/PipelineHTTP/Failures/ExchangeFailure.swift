@@ -50,6 +50,8 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case localWrite(errno: Int32, path: String)
         case bodyTooLarge
         case tooManyRedirects
+        /// A redirect that would be followed leads out of http and https; with its `Location`.
+        case redirectRefused(String)
         /// The request could not be put together; nothing was sent.
         case invalidRequest(String)
         /// The request could not be put together now, and may be later: what a decorator asks is away. Nothing was sent.
@@ -140,7 +142,7 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case .outOfResources, .held, .notReady: true
         case .localRead(let code, _), .localWrite(let code, _): DescriptorBudget.isPassing(code)
         case .cancelled, .protocolError, .undecodable, .foreignCoding, .sourceChanged, .bodyTooLarge, .tooManyRedirects,
-            .invalidRequest, .tokenRefused, .addressRefused, .other:
+            .redirectRefused, .invalidRequest, .tokenRefused, .addressRefused, .other:
             false
         }
     }

@@ -36,6 +36,7 @@ enum FailureText {
             "\(path.isEmpty ? "The file for the answer" : path) could not be written: \(words(code))"
         case .bodyTooLarge: "The answer of \(host) is too large to be kept in memory"
         case .tooManyRedirects: "\(host) redirected too many times"
+        case .redirectRefused(let location): "\(host) redirected to \(location.forDisplay), which is not followed"
         case .invalidRequest(let text): "The request is not valid: \(text)"
         case .notReady(let text): "The request can't be put together now: \(text)"
         case .tokenRefused(let status): "The token endpoint for \(host) gave no token (\(status))"

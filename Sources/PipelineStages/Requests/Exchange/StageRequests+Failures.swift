@@ -101,6 +101,7 @@ extension StageRequests {
         case .timedOut(.total): return "a longer \"timeout\" may help"
         case .bodyTooLarge: return "a 'download' stage takes bodies of any size"
         case .tooManyRedirects: return "a larger number in \"redirects\" may help"
+        case .redirectRefused: return "only http and https are followed: check \(owner)"
         case .tokenRefused: return "check tokenURL, clientID and clientSecret of \"oauth2\""
         case .addressRefused:
             return "\"network\": \"public\" of \(name) keeps private addresses out; leave it out if this one is meant"
@@ -141,7 +142,7 @@ extension ExchangeFailure {
             true
         case .cancelled, .nameNotResolved, .connectionRefused, .unreachable, .tls, .timedOut, .connectionReset,
             .closedEarly, .answeredEarly, .protocolError, .undecodable, .foreignCoding, .held, .bodyTooLarge,
-            .tooManyRedirects, .other:
+            .tooManyRedirects, .redirectRefused, .other:
             false
         }
     }
