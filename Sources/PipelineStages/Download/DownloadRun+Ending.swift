@@ -17,6 +17,14 @@ extension DownloadRun {
             throw try await reject(arrival, complaint)
         }
         try order.checkHeader(in: checkpoint.stated)
+        // An archive says by itself where it ends.
+        if !arrival.isEndStated, order.wanted.size == nil, order.stage.unpack == nil,
+            (order.wanted.stated + checkpoint.stated).isEmpty
+        {
+            try await context.warn(
+                "nothing says whether the file is whole: its answer had neither a length nor a digest; "
+                    + "\"verify\" checks it")
+        }
         let verified = try order.withDigest(
             DownloadCheckpoint.Verified(
                 bytes: arrival.bytes, sha256: arrival.digests.hex(.sha256), proof: arrival.digests.proof),

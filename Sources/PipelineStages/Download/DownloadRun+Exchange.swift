@@ -92,8 +92,14 @@ extension DownloadRun {
                 Arrival(
                     part: part, path: path, bytes: snapshot.position, digests: snapshot.digests,
                     coded: snapshot.coded?.digests, answer: answer, rendered: rendered,
-                    retryAfter: response.retryAfter(now: context.now)))
+                    retryAfter: response.retryAfter(now: context.now), isEndStated: Self.hasStatedEnd(response)))
         }
+    }
+
+    /// Returns whether a body that ends with its connection would be known to be cut (RFC 9112, section 6.3).
+    private static func hasStatedEnd(_ response: HTTPExchangeResponse) -> Bool {
+        !response.isSuccess || !response.version.hasPrefix("HTTP/1") || response.headers[.contentLength] != nil
+            || response.headers[.transferEncoding] != nil
     }
 
     /// True if a file that has the name already may spare the download: not where the answer itself is of interest.

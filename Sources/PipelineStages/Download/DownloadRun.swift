@@ -83,6 +83,8 @@ struct DownloadRun {
         let rendered: RenderedRequest
         /// The time that the service wants to be left alone.
         let retryAfter: Duration?
+        /// False if nothing but the end of the connection said where the body ends.
+        var isEndStated = true
     }
 
     /// The result of one exchange, or of several at a time.

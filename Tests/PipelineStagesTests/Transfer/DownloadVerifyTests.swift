@@ -1,4 +1,5 @@
 import PipelineCore
+import PipelineTestKit
 import Testing
 
 @testable import PipelineStages
@@ -30,6 +31,24 @@ struct DownloadVerifyTests {
         #expect(always.requests.count == 2)
         #expect(!folder.names.contains("b.obj"))
         #expect(!folder.names.contains("b.obj.part"))
+    }
+
+    /// Half a file whose connection had ended in the middle got the name without a word.
+    @Test("that nothing says to be whole is told as that, unless it is verified")
+    func unstatedEnd() async throws {
+        let small = Array(content.prefix(1000))
+        let answer = ScriptedAnswer([.head(200, [("Connection", "close")]), .bytes(small), .close])
+        let service = try FileService(small) { $0.answers = [answer, answer] }
+        let bare = try bench(service, to: "a")
+        #expect(await bare.resume().finished != nil)
+        #expect(bare.state.warnings.count == 1)
+        #expect(bare.state.warnings.first?.hasPrefix("nothing says whether the file is whole") == true)
+        let verified = try bench(service, TransferBench.verifying(small), to: "b")
+        #expect(await verified.resume().finished != nil)
+        #expect(verified.state.warnings.isEmpty)
+        let stated = try bench(service, to: "c")
+        #expect(await stated.resume().finished != nil)
+        #expect(stated.state.warnings.isEmpty)
     }
 
     @Test("checks the service's own digest unasked, also after a resume")

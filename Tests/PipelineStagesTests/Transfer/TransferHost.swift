@@ -139,7 +139,7 @@ final class TransferHost: StageHost {
     func measure(_ measured: Measurements) {}
     var services: any ServiceGate { OpenServices() }
     func conclude(with response: JSON) {}
-    func warn(_ message: String) async throws(StageFailure) { state.withLock { $0.warnings.append(message) } }
+    func warn(_ message: String) async throws(StageFailure) { try change { $0.warnings.append(message) } }
     func record(_ exchange: ExchangeRecord) {}
     func authenticates() {}
     func conceal(_ secret: String, as name: String) {}
