@@ -40,7 +40,7 @@ extension CurlExchange {
 
     /// True when the answer that has come whole accepts a body that is still on its way: libcurl goes on to send what
     /// nobody reads, over HTTP/2 and where the connection stays open.
-    private var isAnsweredEarly: Bool {
+    var isAnsweredEarly: Bool {
         guard let easy, let head = hop.response.final, acceptsUnsentBody else { return false }
         let length = head.headers[.contentLength].flatMap { Int64($0) }
         return head.status == 204 || length == easy.offset(CURLINFO_SIZE_DOWNLOAD_T)

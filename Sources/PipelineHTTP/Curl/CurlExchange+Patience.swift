@@ -11,6 +11,11 @@ extension CurlExchange {
             let start = hop.isConnected && allotment.heldDirections.isEmpty ? liveness.lastMove : now
             deadlines.append((start + idle, .idle))
         }
+        if let patience = options.patienceAfterAnswer, hop.isConnected, progress.sent < progress.sendTotal ?? 0 {
+            // Looked at again as often while there is no such answer.
+            let start = isAnsweredEarly && allotment.heldDirections.isEmpty ? liveness.lastMove : now
+            deadlines.append((start + patience, .idle))
+        }
         if let stall = options.stall { deadlines.append((stallDeadline(stall, at: now), .stall)) }
         return deadlines
     }
@@ -46,4 +51,10 @@ extension CurlExchange {
         liveness.window = nil
         curl_easy_pause(easy.pointer, bits)
     }
+}
+
+extension ExchangeOptions {
+    /// The time for which nothing may move of a body whose service has answered and wants no more of it, as it seems: a
+    /// tenth of the limit on silence, and five seconds at most.
+    var patienceAfterAnswer: Duration? { idleTimeout.map { min(Duration.seconds(5), $0 / 10) } }
 }

@@ -183,7 +183,7 @@ final class CurlLoop {
         guard let easy = exchange.easy else { return }
         curl_multi_add_handle(multi, easy.pointer)
         exchange.liveness.window = nil
-        idleWatch.add(exchange.options)
+        idleWatch.add(exchange.options, sendsBody: !exchange.hop.request.body.isNone)
     }
 
     /// Nothing more is there to read for now: what was gathered goes to its files.

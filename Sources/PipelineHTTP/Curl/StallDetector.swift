@@ -6,8 +6,9 @@ struct StallDetector {
     /// True while there is anything to look for.
     var isWatching: Bool { nextCheck != nil }
 
-    mutating func add(_ options: ExchangeOptions) {
-        let times = [options.idleTimeout, options.stall?.time].compactMap(\.self)
+    mutating func add(_ options: ExchangeOptions, sendsBody: Bool) {
+        let times = [options.idleTimeout, options.stall?.time, sendsBody ? options.patienceAfterAnswer : nil]
+            .compactMap(\.self)
         guard let shortest = times.min() else { return }
         let due = MachineClock.monotonic() + shortest
         nextCheck = min(nextCheck ?? due, due)
