@@ -8,7 +8,7 @@ import Synchronization
 /// transaction, in two round trips: all statements, and the commit.
 ///
 /// A group carries a token in the process's row. When the answer to a commit was lost, the token says after reconnecting
-/// whether it was done: then nothing is sent again, else all of it is.
+/// whether it was done: then nothing is sent again, else all of it is. Nothing else is written before that is known.
 final class PostgresWriter: Sendable {
     typealias Call = QueuedWrite<PostgresConnection>
 
@@ -57,14 +57,21 @@ final class PostgresWriter: Sendable {
         let known = KnownMetrics()
         /// The time that the last transaction took, in seconds, for the next one to keep.
         var lastDuration: Double?
-        /// Set while nobody knows whether the group of that token was committed, with what tells its callers, and when it
-        /// was begun.
-        var doubtful: (token: Int64, tell: [@Sendable () -> Void], began: Int64)?
+    }
+
+    /// A group whose statements the server took.
+    private struct WrittenGroup {
+        let token: Int64
+        /// The time when its transaction was begun, by the local clock.
+        let began: Int64
+        /// The closures that tell its callers once it is committed.
+        let tell: [@Sendable () -> Void]
     }
 
     private enum Attempt {
-        /// With what tells the callers, and when the transaction was begun, by the local clock.
-        case committed([@Sendable () -> Void], began: Int64)
+        case committed(WrittenGroup)
+        /// The answer to the commit was lost: nobody knows yet whether it was done.
+        case doubtful(WrittenGroup, JournalFailure)
         /// Nothing was kept; `isPassing` says that the same may succeed when it is sent again.
         case failed(JournalFailure, isAway: Bool, isPassing: Bool)
     }
@@ -89,26 +96,15 @@ extension PostgresWriter {
         var passing = 0
         while true {
             switch attempt(calls, renewing: renewals, &link) {
-            case .committed(let tell, let began):
-                outage.end(of: .writer)
-                if !renewals.isEmpty || !owners.haveJobs { owners.markRenewed(at: began) }
-                counted.withLock { statistics in
-                    statistics.calls += tell.count
-                    statistics.transactions += 1
-                    statistics.largestGroup = max(statistics.largestGroup, tell.count)
+            case .committed(let group): return finish(group, renewing: renewals)
+            case .doubtful(let group, let failure):
+                switch settle(group, after: failure, since: start, &link) {
+                case .success(true): return finish(group, renewing: renewals)
+                case .success(false): continue
+                case .failure(let failure): return refuse(calls, failure)
                 }
-                for tell in tell { tell() }
-                return
             case .failed(let failure, isAway: true, _):
-                link.connection = nil
-                outage.report(failure, of: .writer)
-                let waits =
-                    owners.isWorker || outage.allowsWaiting(since: start, until: owners.now, patience: patience)
-                guard waits, !mailbox.isClosed else {
-                    link.doubtful = nil
-                    return refuse(calls, failure)
-                }
-                usleep(UInt32.random(in: 400_000...600_000))
+                guard waits(for: failure, since: start, &link) else { return refuse(calls, failure) }
             case .failed(_, _, isPassing: true) where passing < 8:
                 passing += 1
                 usleep(UInt32.random(in: 1_000...8_000))
@@ -120,6 +116,45 @@ extension PostgresWriter {
                 return
             }
         }
+    }
+
+    private func finish(_ group: WrittenGroup, renewing renewals: [OwnerID]) {
+        outage.end(of: .writer)
+        if !renewals.isEmpty || !owners.haveJobs { owners.markRenewed(at: group.began) }
+        counted.withLock { statistics in
+            statistics.calls += group.tell.count
+            statistics.transactions += 1
+            statistics.largestGroup = max(statistics.largestGroup, group.tell.count)
+        }
+        for tell in group.tell { tell() }
+    }
+
+    /// Returns whether a group was committed, once the server says so. Every failure on the way is one of a server that is
+    /// away: one that has just become the primary may refuse to write for a moment. The failure is that of the last look,
+    /// when it is waited for no longer.
+    private func settle(
+        _ group: WrittenGroup, after failure: JournalFailure, since start: Int64, _ link: inout Link
+    ) -> Result<Bool, JournalFailure> {
+        var failure = failure
+        while waits(for: failure, since: start, &link) {
+            do throws(JournalFailure) {
+                return .success(try isCommitted(group.token, &link))
+            } catch {
+                failure = error
+            }
+        }
+        return .failure(failure)
+    }
+
+    /// Leaves the connection and waits a moment for the server; false when what began at that time has waited for long
+    /// enough.
+    private func waits(for failure: JournalFailure, since start: Int64, _ link: inout Link) -> Bool {
+        link.connection = nil
+        outage.report(failure, of: .writer)
+        let mayWait = owners.isWorker || outage.allowsWaiting(since: start, until: owners.now, patience: patience)
+        guard mayWait, !mailbox.isClosed else { return false }
+        usleep(UInt32.random(in: 400_000...600_000))
+        return true
     }
 
     private func refuse(_ calls: [Call], _ failure: JournalFailure) {
@@ -136,15 +171,6 @@ extension PostgresWriter {
             connection = try connected(&link)
         } catch {
             return .failed(JournalFailure(error, at: address), isAway: error.isAway, isPassing: false)
-        }
-        if let doubtful = link.doubtful {
-            do throws(JournalFailure) {
-                let isDone = try isCommitted(doubtful.token, on: connection)
-                link.doubtful = nil
-                if isDone { return .committed(doubtful.tell, began: doubtful.began) }
-            } catch {
-                return .failed(error, isAway: true, isPassing: false)
-            }
         }
         link.token += 1
         let began = owners.now
@@ -168,7 +194,7 @@ extension PostgresWriter {
             connection.rollBack()
             return .failed(error, isAway: isAway, isPassing: cause?.isPassing == true)
         }
-        let attempt = commit(tell, began: began, connection, &link)
+        let attempt = commit(WrittenGroup(token: link.token, began: began, tell: tell), connection)
         link.lastDuration = (ContinuousClock.now - start) / .seconds(1)
         return attempt
     }
@@ -180,21 +206,17 @@ extension PostgresWriter {
         return measured
     }
 
-    private func commit(
-        _ tell: [@Sendable () -> Void], began: Int64, _ connection: PostgresConnection, _ link: inout Link
-    ) -> Attempt {
+    private func commit(_ group: WrittenGroup, _ connection: PostgresConnection) -> Attempt {
         do throws(PostgresError) {
             try connection.send(text: "COMMIT")
             try connection.drained()
             connection.markTransaction(false)
-            return .committed(tell, began: began)
+            return .committed(group)
         } catch {
-            guard error.isAway || connection.loss != nil else {
-                connection.rollBack()
-                return .failed(JournalFailure(error, at: address), isAway: false, isPassing: error.isPassing)
-            }
-            link.doubtful = (link.token, tell, began)
-            return .failed(JournalFailure(error, at: address), isAway: true, isPassing: false)
+            let failure = JournalFailure(error, at: address)
+            if error.isAway || connection.loss != nil { return .doubtful(group, failure) }
+            connection.rollBack()
+            return .failed(failure, isAway: false, isPassing: error.isPassing)
         }
     }
 
@@ -213,7 +235,13 @@ extension PostgresWriter {
 
     /// Returns whether the group of the token was committed. Waits for a commit that is still under way on the server:
     /// it holds the row.
-    private func isCommitted(_ token: Int64, on connection: PostgresConnection) throws(JournalFailure) -> Bool {
+    private func isCommitted(_ token: Int64, _ link: inout Link) throws(JournalFailure) -> Bool {
+        let connection: PostgresConnection
+        do throws(PostgresError) {
+            connection = try connected(&link)
+        } catch {
+            throw JournalFailure(error, at: address)
+        }
         defer { connection.rollBack() }
         try connection.begin()
         var found: Int64?
@@ -236,15 +264,18 @@ extension PostgresWriter {
             // What a worker that is gone without a word had begun holds nobody up for longer.
             try connection.execute("SET idle_in_transaction_session_timeout TO '20s'")
         }
-        try connection.query(
-            """
-            INSERT INTO \(PostgresSchema.name).workers (id, host, version, since, renewed, lease_until)
-            VALUES (:owner, :host, :version, clock_timestamp(), clock_timestamp(), clock_timestamp())
-            ON CONFLICT (id) DO NOTHING
-            """,
-            [
-                ("owner", .text(owners.owner.text)), ("host", .text(owners.host)), ("version", .text(owners.version)),
-            ])
+        // Looked for first: a server that is read-only for now still says who is there.
+        let owner = (name: "owner", value: SQLParameter.text(owners.owner.text))
+        let found = try connection.query(
+            "SELECT 1 AS one FROM \(PostgresSchema.name).workers WHERE id = :owner", [owner])
+        if found.count == 0 {
+            try connection.query(
+                """
+                INSERT INTO \(PostgresSchema.name).workers (id, host, version, since, renewed, lease_until)
+                VALUES (:owner, :host, :version, clock_timestamp(), clock_timestamp(), clock_timestamp())
+                ON CONFLICT (id) DO NOTHING
+                """, [owner, ("host", .text(owners.host)), ("version", .text(owners.version))])
+        }
         link.connection = connection
         return connection
     }

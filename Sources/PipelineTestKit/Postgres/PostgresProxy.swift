@@ -18,6 +18,7 @@ package final class PostgresProxy: Sendable {
         var cut: Cut?
         var cuts = 0
         var descriptors: Set<Int32> = []
+        var comers: AsyncStream<Void>.Continuation?
         var isClosed = false
     }
 
@@ -49,9 +50,17 @@ package final class PostgresProxy: Sendable {
     /// The number of connections that were cut.
     package var cuts: Int { state.withLock { $0.cuts } }
 
+    /// Returns a stream with an element for each connection that comes from now on.
+    package func connections() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        state.withLock { $0.comers = continuation }
+        return stream
+    }
+
     package func close() {
         let open = state.withLock { state in
             state.isClosed = true
+            state.comers?.finish()
             return state.descriptors
         }
         for descriptor in open { shutdown(descriptor, Int32(SHUT_RDWR)) }
@@ -76,6 +85,7 @@ package final class PostgresProxy: Sendable {
             }
             let isClosed = state.withLock { state in
                 state.descriptors.formUnion([client, upstream])
+                state.comers?.yield()
                 return state.isClosed
             }
             if isClosed { return }

@@ -273,6 +273,44 @@ struct PostgresJournalTests {
         await journal.close()
     }
 
+    /// The calls of the first group were refused, and told of its commit once more after that, which ended the process;
+    /// those of the next group were told of that commit too, and never written.
+    @Test("settles a lost commit before all else, also at a server that refuses to write for a moment")
+    func settlesAtReadOnlyServer() async throws {
+        let world = try await PostgresWorld()
+        let proxy = try PostgresProxy(to: world.server.folder)
+        defer { proxy.close() }
+        let states = AsyncStream<Bool>.makeStream()
+        var options = PostgresJournal.Options()
+        options.patience = .seconds(60)
+        options.observe = { states.continuation.yield($0 == nil) }
+        let journal = try PostgresJournal(
+            world.server.address(of: world.database, socket: proxy.folder), options: options)
+        let (job, other) = (JobSnapshot.example(1), JobSnapshot.example(2))
+        let lease = try await journal.create(job, events: [], owner: journal.owner)
+        // Of sessions that begin from here on, as at a standby that others already connect to.
+        try await world.server.query(
+            "ALTER DATABASE \(world.database) SET default_transaction_read_only = on", in: "postgres")
+        var connections = proxy.connections().makeAsyncIterator()
+        proxy.cut(.afterCommit)
+        async let first: Void = journal.commit([.event(job.event(1))], under: lease)
+        var waits = states.stream.makeAsyncIterator()
+        #expect(await waits.next() == false)
+        async let second = journal.create(other, events: [other.event(1)], owner: journal.owner)
+        // The second one comes once the first was refused.
+        for _ in 1...2 { _ = await connections.next() }
+        try await world.server.query(
+            "ALTER DATABASE \(world.database) RESET default_transaction_read_only", in: "postgres")
+        try await first
+        _ = try await second
+        #expect(await waits.next() == true)
+        // A second writing of the same event would have been refused: it is not the next one.
+        #expect(try await journal.events(of: job.record.id, after: 0).count == 1)
+        #expect(try await journal.events(of: other.record.id, after: 0).count == 1)
+        try await journal.commit([.event(job.event(2))], under: lease)
+        await journal.close()
+    }
+
     @Test("goes on after a cut at any message of the server", arguments: 0..<12)
     func survivesCuts(chunks: Int) async throws {
         let world = try await PostgresWorld()
