@@ -153,12 +153,21 @@ package struct Engine: Sendable {
     private func acquire(
         _ job: JobID, for work: (JobSnapshot, Lease) async throws(JournalFailure) -> JobExecutor
     ) async throws(JournalFailure) -> JobHandle {
-        let lease = try await ports.journal.acquire(job, for: ports.owner)
-        do throws(JournalFailure) {
+        try await withLease(of: job) { lease throws(JournalFailure) in
             guard let snapshot = try await ports.journal.snapshot(of: job) else { throw .noSuchJob(job) }
             return JobHandle(executor: try await work(snapshot, lease), job: job, lease: lease)
+        }
+    }
+
+    /// Takes a job that nobody owns and does something with it; when that fails the job is let go: one that this process has
+    /// and does not run would wait forever.
+    private func withLease<Value>(
+        of job: JobID, _ work: (Lease) async throws(JournalFailure) -> Value
+    ) async throws(JournalFailure) -> Value {
+        let lease = try await ports.journal.acquire(job, for: ports.owner)
+        do throws(JournalFailure) {
+            return try await work(lease)
         } catch {
-            // A job that this process has and does not run would wait forever.
             try? await ports.journal.release(lease)
             throw error
         }
@@ -188,42 +197,40 @@ package struct Engine: Sendable {
     package func resolve(
         _ job: JobID, _ key: StepKey, plan: Plan, as resolution: Resolution
     ) async throws(JournalFailure) {
-        let lease = try await ports.journal.acquire(job, for: ports.owner)
-        do throws(JournalFailure) {
+        try await withLease(of: job) { lease throws(JournalFailure) in
             guard let snapshot = try await ports.journal.snapshot(of: job) else { throw .noSuchJob(job) }
             let executor = executor(snapshot, plan, lease, [:], settings: settings(.attended))
             try await executor.resolve(key, resolution)
-        } catch {
-            try await ports.journal.release(lease)
-            throw error
         }
     }
 
     /// Marks a job that nobody owns as paused, so that no background owner takes it up.
     package func pause(_ job: JobID) async throws(JournalFailure) {
-        let lease = try await ports.journal.acquire(job, for: ports.owner)
-        try await ports.journal.commit(
-            [.item(ItemOutcome(.suspended)), .released(.paused), .requested(nil)], under: lease)
+        try await withLease(of: job) { lease throws(JournalFailure) in
+            try await ports.journal.commit(
+                [.item(ItemOutcome(.suspended)), .released(.paused), .requested(nil)], under: lease)
+        }
     }
 
     /// Has a job that nobody owns wait for a program that knows all that its document names, and says what this one lacks;
     /// false for a job that waits for that already.
     package func suspend(_ job: JobID, lacking detail: String) async throws(JournalFailure) -> Bool {
-        let lease = try await ports.journal.acquire(job, for: ports.owner)
-        guard let snapshot = try await ports.journal.snapshot(of: job), snapshot.ended == nil,
-            snapshot.cause != .extension
-        else {
-            try await ports.journal.release(lease)
-            return false
+        try await withLease(of: job) { lease throws(JournalFailure) in
+            guard let snapshot = try await ports.journal.snapshot(of: job), snapshot.ended == nil,
+                snapshot.cause != .extension
+            else {
+                try await ports.journal.release(lease)
+                return false
+            }
+            let event = JobEvent(
+                sequence: snapshot.sequence + 1, time: ports.clock.now, kind: .jobSuspended, job: job,
+                pipeline: snapshot.record.pipeline,
+                data: ["cause": .string(SuspensionCause.extension.rawValue), "detail": .string(detail)])
+            try await ports.journal.commit(
+                [.event(event), .item(ItemOutcome(.suspended)), .released(.extension)], under: lease)
+            ports.observe(event)
+            return true
         }
-        let event = JobEvent(
-            sequence: snapshot.sequence + 1, time: ports.clock.now, kind: .jobSuspended, job: job,
-            pipeline: snapshot.record.pipeline,
-            data: ["cause": .string(SuspensionCause.extension.rawValue), "detail": .string(detail)])
-        try await ports.journal.commit(
-            [.event(event), .item(ItemOutcome(.suspended)), .released(.extension)], under: lease)
-        ports.observe(event)
-        return true
     }
 
     private func settings(_ interactivity: Interactivity) -> JobSettings {

@@ -102,8 +102,9 @@ extension SQLiteJournal {
     }
 
     package func release(_ lease: Lease) async throws(JournalFailure) {
-        try await writer.write { (rows) throws(JournalFailure) in try rows.release(lease) }
-        owners.presence(lease.owner)?.remove(lease.job)
+        try await writer.writeForSure(onCommit: { [owners] in owners.presence(lease.owner)?.remove(lease.job) }) {
+            (rows) throws(JournalFailure) in try rows.release(lease)
+        }
     }
 
     package func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {

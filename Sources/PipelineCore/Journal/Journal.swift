@@ -25,7 +25,8 @@ public protocol Journal: Sendable {
     /// - Throws: ``JournalFailure/owned(by:)`` while an owner lives, also when it is the one that asks;
     ///   ``JournalFailure/noSuchJob(_:)``.
     func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease
-    /// Lets the job go, as `.released` and `.ended` do in a commit; a stale lease changes nothing.
+    /// Lets the job go, as `.released` and `.ended` do in a commit; a stale lease changes nothing. When it throws, because the
+    /// journal takes no writes for now, the next write of the process that succeeds lets the job go: nobody asks again.
     func release(_ lease: Lease) async throws(JournalFailure)
     /// Returns whether the owner may believe that it still has the job, without a look at the disk: false once it may
     /// have been stopped for so long that another could have taken the job, until a write of its own shows that none did.

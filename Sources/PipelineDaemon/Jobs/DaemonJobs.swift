@@ -120,7 +120,12 @@ final class DaemonJobs: JobSource {
         let event = JobEvent(
             sequence: batch.sequence + 1, time: SystemClock().now, kind: .jobResumed, job: record.id,
             pipeline: record.pipeline)
-        try await journal.commit([.taken(.background), .event(event)], under: lease)
+        do throws(JournalFailure) {
+            try await journal.commit([.taken(.background), .event(event)], under: lease)
+        } catch {
+            try? await journal.release(lease)
+            throw error
+        }
         let draft = JobDraft(record, plan: plan, secretInputs: await secretInputs(of: record, plan))
         let engine = engine.with(secrets: secrets(of: record))
         let subject = BatchRunner.Subject(draft: draft, job: batch, lease: lease)

@@ -110,7 +110,7 @@ actor JobExecutor {
         for _ in 0..<Self.recoveryLimit where mistake != nil { result = await recover(missing) }
         if case .failure(.stale) = result { return .lost }
         if case .failure(let failure) = result {
-            // Nobody runs the job any more: another owner may, when the journal takes writes again.
+            // Nobody runs the job any more: another owner may, once the journal takes writes again.
             try? await ports.journal.release(writer.lease)
             throw failure
         }

@@ -59,7 +59,8 @@ extension PostgresJournal {
     /// Claims unfinished jobs that nobody has and that a background owner takes up without being told, at most so many:
     /// those with something that expires first, then the oldest. ``acquire(_:for:)`` gives the lease of each.
     package func claimJobs(_ limit: Int, at now: Timestamp) async throws(JournalFailure) -> [JobID] {
-        for lease in hub.takeOldClaims() { try await release(lease) }
+        // One that can't be let go now is with a later write.
+        for lease in hub.takeOldClaims() { try? await release(lease) }
         let room = limit - hub.claims
         guard room > 0 else { return [] }
         let (owner, host, unwanted) = (owner, owners.host, hub.unwanted)
@@ -85,8 +86,9 @@ extension PostgresJournal {
     package func decline(_ job: JobID) async throws(JournalFailure) {
         guard let lease = hub.decline(job) else { return }
         // Without a word to the others, who would say the same.
-        try await writer.write { (rows) throws(JournalFailure) in try rows.release(lease) }
-        owners.remove(lease)
+        try await writer.writeForSure(onCommit: { [owners] in owners.remove(lease) }) {
+            (rows) throws(JournalFailure) in try rows.release(lease)
+        }
     }
 
     /// The machine whose files a job needs; nil for one that any worker may take.

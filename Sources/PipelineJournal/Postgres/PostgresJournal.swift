@@ -167,11 +167,11 @@ extension PostgresJournal {
     package func holds(_ lease: Lease) -> Bool { owners.holds(lease) }
 
     package func release(_ lease: Lease) async throws(JournalFailure) {
-        try await writer.write { (rows) throws(JournalFailure) in
+        try await writer.writeForSure(onCommit: { [owners] in owners.remove(lease) }) {
+            (rows) throws(JournalFailure) in
             try rows.release(lease)
             try PostgresHub.tellOfWork(rows.connection)
         }
-        owners.remove(lease)
     }
 
     package func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {

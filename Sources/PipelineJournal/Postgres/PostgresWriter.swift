@@ -44,6 +44,14 @@ final class PostgresWriter: Sendable {
         try await mailbox.submit(onCommit: onCommit, body)
     }
 
+    /// Writes what must be written at last: when it is refused that is thrown, and it is written with the next group that is.
+    func writeForSure(
+        onCommit: @escaping @Sendable () -> Void,
+        _ body: @escaping @Sendable (JobRows<PostgresConnection>) throws(JournalFailure) -> Void
+    ) async throws(JournalFailure) {
+        try await mailbox.submitForSure(onCommit: onCommit, body)
+    }
+
     /// Returns once the thread has ended.
     func ended() async { await end.wait() }
 

@@ -10,6 +10,8 @@ import Synchronization
 final class WriteMailbox<Connection: JournalConnection>: Sendable {
     private struct State {
         var calls: [QueuedWrite<Connection>] = []
+        /// The calls that were refused and are written with the next that come, and before them.
+        var postponed: [QueuedWrite<Connection>] = []
         /// With how many calls in the box the writer is woken; nil while it does not wait.
         var wanted: Int?
         var isClosed = false
@@ -43,6 +45,33 @@ final class WriteMailbox<Connection: JournalConnection>: Sendable {
         return try result.get()
     }
 
+    /// Does the same for a call that must be written at last. When it is refused that is thrown, and it is written with the
+    /// next group of calls that is: who waits for what it changes need not ask again.
+    func submitForSure(
+        onCommit: @escaping @Sendable () -> Void,
+        _ body: @escaping @Sendable (JobRows<Connection>) throws(JournalFailure) -> Void
+    ) async throws(JournalFailure) {
+        do throws(JournalFailure) {
+            try await submit(onCommit: { (_: Void) in onCommit() }, body)
+        } catch {
+            postpone(onCommit: onCommit, body)
+            throw error
+        }
+    }
+
+    private func postpone(
+        onCommit: @escaping @Sendable () -> Void,
+        _ body: @escaping @Sendable (JobRows<Connection>) throws(JournalFailure) -> Void
+    ) {
+        let call = QueuedWrite<Connection>(
+            perform: { (rows) throws(JournalFailure) in
+                try body(rows)
+                return onCommit
+            },
+            refuse: { [weak self] _ in self?.postpone(onCommit: onCommit, body) })
+        state.withLock { $0.postponed.append(call) }
+    }
+
     /// Puts a call into the box; false when the journal is closed.
     private func put(_ call: QueuedWrite<Connection>) -> Bool {
         let (isTaken, rings) = state.withLock { state -> (Bool, Bool) in
@@ -68,7 +97,7 @@ final class WriteMailbox<Connection: JournalConnection>: Sendable {
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// The calls that are there, gathered with as many as `expected`; empty when none came in so many milliseconds;
+    /// The calls that are there, gathered with as many as `expected`; the postponed alone when none came in so many milliseconds;
     /// nil when the box is closed and empty. For the writer's thread.
     func take(expecting expected: Int, milliseconds: Int?) -> [QueuedWrite<Connection>]? {
         wait(for: 1, until: milliseconds.map { .now() + .milliseconds($0) } ?? .distantFuture)
@@ -78,8 +107,8 @@ final class WriteMailbox<Connection: JournalConnection>: Sendable {
         }
         return state.withLock { state in
             if state.isClosed, state.calls.isEmpty { return nil }
-            defer { state.calls = [] }
-            return state.calls
+            defer { (state.calls, state.postponed) = ([], []) }
+            return state.postponed + state.calls
         }
     }
 
