@@ -15,9 +15,11 @@ import Testing
         /// True once a person has asked to go on with what is paused.
         let resumesPaused = Mutexed(false)
 
-        init(_ bench: EngineBench, _ process: SimulatedProcess) {
+        init(_ bench: EngineBench, _ process: SimulatedProcess, _ change: (inout EnginePorts) -> Void = { _ in }) {
             self.bench = bench
-            engine = Engine(ports: bench.ports(of: process))
+            var ports = bench.ports(of: process)
+            change(&ports)
+            engine = Engine(ports: ports)
         }
 
         func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle? {
@@ -126,6 +128,43 @@ import Testing
         for index in 0..<5 { scheduler.take(JobID("j\(index)")) }
         #expect(bench.run { (0..<5).allSatisfy { bench.job("j\($0)")?.ended != nil } })
         #expect(order.value == ["j4", "j3", "j2", "j0", "j1"])
+        scheduler.stop()
+        #expect(bench.run { task.isEnded })
+    }
+
+    /// A journal that takes no commits for a while, as on a full disk; what is let go meanwhile is let go at last.
+    private struct FullJournal: ForwardingJournal {
+        let base: any Journal
+        let isFull: Mutexed<Bool>
+
+        func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+            if isFull.value { throw .full(folder: "/state") }
+            try await base.commit(changes, under: lease)
+        }
+    }
+
+    /// It was left alone for five minutes.
+    @Test("a job of which a write was refused goes on soon after the journal takes writes again")
+    func goesOnAfterRefusal() {
+        let calls = Mutexed<[Timestamp]>([])
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "poll" }"#, kinds: [Self.polling(20, every: .seconds(3), from: calls)],
+            background: #"{ "budget": "unlimited" }"#)
+        let process = SimulatedProcess(bench.simulation, name: "daemon")
+        let isFull = Mutexed(false)
+        let jobs = Jobs(bench, process) { $0.journal = FullJournal(base: $0.journal, isFull: isFull) }
+        let scheduler = JobScheduler(jobs, clock: process.clock)
+        let task = process.lane.start { await scheduler.run() }
+        scheduler.take(JobID("j1"))
+        bench.run { calls.value.count >= 2 }
+        isFull.set(true)
+        bench.pass(.seconds(20))
+        isFull.set(false)
+        let (known, emptied) = (calls.value.count, bench.simulation.now)
+        #expect(bench.run { calls.value.count > known })
+        let late = (bench.simulation.now - emptied).seconds
+        #expect(late < 30, "it is tried again after 5, 10 and 20 s, and went on after \(late)")
+        #expect(bench.run { bench.job()?.ended != nil })
         scheduler.stop()
         #expect(bench.run { task.isEnded })
     }

@@ -29,6 +29,16 @@ public enum JournalFailure: Error, Sendable, Hashable {
     case other(String)
 }
 
+extension JournalFailure {
+    /// True if the journal may take the same another time: what it refused says nothing of the job.
+    package var mayPass: Bool {
+        switch self {
+        case .away, .refused, .full, .notWritable, .moved, .damaged, .busy, .other: true
+        case .stale, .owned, .conflict, .keyTaken, .noSuchJob, .newer: false
+        }
+    }
+}
+
 extension JournalFailure: CustomStringConvertible {
     /// The failure as a sentence without a full stop, for people.
     public var description: String {

@@ -16,6 +16,15 @@ final class DaemonBatches: Sendable {
         var isClosed = false
     }
 
+    /// The way on for a batch that is no longer here.
+    enum Sequel {
+        case nothing
+        /// Something came for it meanwhile.
+        case look
+        /// The journal refused a write of it: it is to be taken up again soon.
+        case retake
+    }
+
     private let workspace: Workspace
     private let journal: Workspace.Journal
     private let log: DaemonLog
@@ -29,9 +38,9 @@ final class DaemonBatches: Sendable {
 
     /// Runs a batch that this process has just acquired, until it ends or is let go.
     ///
-    /// - Parameter ended: called when it is no longer here, with true if something came for it meanwhile.
+    /// - Parameter ended: called when it is no longer here, with what is to be done for it.
     func begin(
-        _ subject: BatchRunner.Subject, on host: some ItemHost, ended: @escaping @Sendable (Bool) -> Void
+        _ subject: BatchRunner.Subject, on host: some ItemHost, ended: @escaping @Sendable (Sequel) -> Void
     ) async throws {
         let batch = subject.lease.job
         var options = BatchRunner.Options()
@@ -55,14 +64,16 @@ final class DaemonBatches: Sendable {
         if isClosed { try await journal.release(subject.lease) }
     }
 
-    private func run(_ runner: BatchRunner, on host: some ItemHost, _ ended: @Sendable (Bool) -> Void) async {
+    private func run(_ runner: BatchRunner, on host: some ItemHost, _ ended: @Sendable (Sequel) -> Void) async {
         let (batch, name) = (runner.subject.lease.job, runner.subject.job.record.key)
+        var isRefused = false
         do throws(JournalFailure) {
             let end = try await runner.run(on: host)
             log.note("batch \(name) \(Self.words(for: end))", job: batch)
         } catch {
             log.note("batch \(name): \(error)", level: .error, job: batch)
             try? await journal.release(runner.subject.lease)
+            isRefused = error.mayPass
         }
         if let problem = runner.options.results?.problem { log.note("batch \(name): \(problem)", job: batch) }
         let isKnocked = state.withLock { state in
@@ -70,7 +81,7 @@ final class DaemonBatches: Sendable {
             state.tasks[batch] = nil
             return state.knocked.remove(batch) != nil
         }
-        ended(isKnocked)
+        ended(isRefused ? .retake : isKnocked ? .look : .nothing)
     }
 
     private static func words(for end: BatchRunner.End) -> String {

@@ -30,6 +30,8 @@ final class DaemonItems: ItemHost {
 
     var runsHere: Bool { true }
 
+    var retakesRefused: Bool { true }
+
     var room: Int { jobs.room }
 
     /// The owner itself lets its jobs go.
@@ -70,6 +72,8 @@ final class SharedItems: ItemHost {
     }
 
     var runsHere: Bool { false }
+
+    var retakesRefused: Bool { true }
 
     var room: Int { .max }
 

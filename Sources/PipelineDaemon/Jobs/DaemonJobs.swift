@@ -129,10 +129,13 @@ final class DaemonJobs: JobSource {
         let draft = JobDraft(record, plan: plan, secretInputs: await secretInputs(of: record, plan))
         let engine = engine.with(secrets: secrets(of: record))
         let subject = BatchRunner.Subject(draft: draft, job: batch, lease: lease)
-        let ended: @Sendable (Bool) -> Void = { [self] isKnocked in
+        let ended: @Sendable (DaemonBatches.Sequel) -> Void = { [self] sequel in
+            switch sequel {
+            case .nothing: forget(record.id)
             // What was handed over meanwhile is for the next that takes it up.
-            guard isKnocked else { return forget(record.id) }
-            owned.withLock { $0 }?.knock(record.id)
+            case .look: owned.withLock { $0 }?.knock(record.id)
+            case .retake: owned.withLock { $0 }?.retake(record.id)
+            }
         }
         do {
             if journal is any SharedJournal {

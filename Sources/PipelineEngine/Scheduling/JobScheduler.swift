@@ -20,6 +20,9 @@ package actor JobScheduler {
         /// The time after a suspension without a person's doing (no network) at which a job is taken up again; nil
         /// leaves it, and the notifications that could not be sent, to the next owner.
         package var retakeInterval: Duration? = .seconds(300)
+        /// The time after which a job is taken up again when the journal refused a write of it; it doubles with each
+        /// refusal, up to ``retakeInterval``, without which it is left as well.
+        package var refusalInterval = Duration.seconds(5)
         /// The time by which a job may be woken late to be woken together with others.
         package var slack = Duration.seconds(1)
 
@@ -39,6 +42,7 @@ package actor JobScheduler {
         case adopt(Engine.JobHandle)
         case take(JobID)
         case knock(JobID)
+        case refused(JobID)
         case attention(OwnerSignal)
         case opened(Engine.JobHandle)
         case notOpened
@@ -54,6 +58,8 @@ package actor JobScheduler {
         var parked: ParkedJob?
         /// Nil while it is parked.
         var activity: Activity?
+        /// How often in a row it came to an end because the journal refused a write of it.
+        var refusals = 0
         /// True if something came for it since it was opened.
         var isKnocked = false
         /// The signals of those who attended while it was being opened.
@@ -104,6 +110,9 @@ package actor JobScheduler {
     /// Something came for the job: a request or a push stands in the journal. A background owner takes up once more what
     /// came to rest meanwhile, if its source gives it.
     package nonisolated func knock(_ job: JobID) { mailbox.post(.knock(job)) }
+    /// The journal refused a write of a job that its source runs without a scheduler, as a batch: it is taken up again soon,
+    /// as others of which a write was refused.
+    package nonisolated func retake(_ job: JobID) { mailbox.post(.refused(job)) }
     /// A person attends to jobs: what is held back of them goes on at once.
     package nonisolated func take(_ attention: OwnerSignal) { mailbox.post(.attention(attention)) }
     /// No further jobs come: ``run()`` returns once all have come to rest.
@@ -154,6 +163,7 @@ package actor JobScheduler {
             guard entries[job] == nil else { return }
             add(job)
         case .knock(let job): knocked(job)
+        case .refused(let job): if entries[job] == nil { retakeRefused(job, after: 0) }
         case .attention(let attention): attended(attention)
         case .opened(let drive): opened(drive)
         case .notOpened: openings -= 1
@@ -290,6 +300,7 @@ package actor JobScheduler {
         case .success(.parked(let time)):
             entries[job]?.activity = nil
             entries[job]?.parked = parked
+            entries[job]?.refusals = 0
             if case .suspend? = stopping {
                 reopen(job)
             } else if entry.isKnocked {
@@ -300,13 +311,19 @@ package actor JobScheduler {
         case .success where hasNews, .failure where hasNews:
             entries[job] = nil
             add(job)
-        case .success(.suspended(.noNetwork)), .failure(.busy), .failure(.full), .failure(.damaged),
-            .failure(.moved), .failure(.notWritable), .failure(.away), .failure(.refused), .failure(.other):
-            // Nobody owns it now. It is tried again later, by the rules for jobs that nobody owns.
-            retake(job, at: limits.retakeInterval.map { clock.now + $0 })
+        // Nobody owns it now. It is tried again later, by the rules for jobs that nobody owns.
+        case .success(.suspended(.noNetwork)): retake(job, at: limits.retakeInterval.map { clock.now + $0 })
+        case .failure(let failure) where failure.mayPass: retakeRefused(job, after: entry.refusals)
         // Somebody may still have to be told of it.
         case .success, .failure: retake(job, at: limits.retakeInterval == nil ? nil : again)
         }
+    }
+
+    /// Takes a job up again that the journal refused a write of, after so many refusals before.
+    private func retakeRefused(_ job: JobID, after refusals: Int) {
+        let interval = limits.refusalInterval * (1 << min(refusals, 16))
+        retake(job, at: limits.retakeInterval.map { clock.now + min($0, interval) })
+        entries[job]?.refusals = refusals + 1
     }
 
     /// Forgets a job that is not owned here any more, or takes it up again at a time.

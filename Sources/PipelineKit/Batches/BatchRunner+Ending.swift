@@ -37,6 +37,11 @@ extension BatchRunner {
             return .unknown
         case let phase?: return try await end(phase)
         case nil:
+            if let failure = work.failure, work.itemCause == nil {
+                // Nothing is the matter with the batch: it needs nobody to go on.
+                try await journal.commit([.released(nil)], under: lease)
+                throw failure
+            }
             let end = try await suspend(work.itemCause ?? .interrupted)
             if let failure = work.failure { throw failure }
             return work.isCut && work.itemCause == nil ? .cut : end

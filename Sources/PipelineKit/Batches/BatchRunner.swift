@@ -218,7 +218,9 @@ package final class BatchRunner: Sendable {
             if state.stop == .interrupt || state.stop == .lost { await host.suspend(.interrupted) }
             // What has come to rest by now is told too.
             for message in mailbox.takeAll() {
-                if case .rested(let job, let item, let result) = message { receive(result, of: job, item, &state) }
+                if case .rested(let job, let item, let result) = message {
+                    receive(result, of: job, item, &state, host)
+                }
                 if case .unfit(let item) = message { state.rested.append(item) }
             }
             if state.stop != .lost { try await refresh(&state) }
@@ -262,7 +264,7 @@ package final class BatchRunner: Sendable {
             try await refresh(&state)
             let bad = state.badRows
             if options.isStrict, bad > 0, state.stop == nil { state.stop = .refuse(bad) }
-        case .rested(let job, let item, let result): receive(result, of: job, item, &state)
+        case .rested(let job, let item, let result): receive(result, of: job, item, &state, host)
         case .unfit(let item): state.rested.append(item)
         case .look: break
         case .inbox:
@@ -279,7 +281,8 @@ package final class BatchRunner: Sendable {
     }
 
     private func receive(
-        _ result: Result<JobEnd, JournalFailure>, of job: JobID, _ item: String?, _ state: inout State
+        _ result: Result<JobEnd, JournalFailure>, of job: JobID, _ item: String?, _ state: inout State,
+        _ host: some ItemHost
     ) {
         if case .success(.parked) = result { return }
         state.here.remove(job)
@@ -287,6 +290,8 @@ package final class BatchRunner: Sendable {
         case .success(.parked), .success(.lost), .failure(.owned), .failure(.stale): return
         case .success(.suspended(let cause)): state.itemCause = state.itemCause ?? cause
         case .success(.ended), .success(.unknown): break
+        // It is still under way, as its row says.
+        case .failure(let failure) where host.retakesRefused && failure.mayPass: return
         case .failure(let failure):
             state.stuck.insert(job)
             state.failure = state.failure ?? failure

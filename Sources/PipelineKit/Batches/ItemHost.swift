@@ -10,6 +10,8 @@ package protocol ItemHost: Sendable {
     func goOn(_ job: JobID) async throws(JournalFailure)
     /// True if its jobs come to rest in this process, so that ``BatchRunner/rested(_:item:_:)`` hears of each.
     var runsHere: Bool { get }
+    /// True if a job is taken up again, here or elsewhere, when the journal refused a write of it.
+    var retakesRefused: Bool { get }
     /// How many items may be begun at this moment.
     var room: Int { get }
     /// Suspends the items that this process runs for the batch alone, and returns once they have stopped.

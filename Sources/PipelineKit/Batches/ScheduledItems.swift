@@ -95,6 +95,8 @@ package final class ScheduledItems: JobSource, ItemHost {
 
     package var runsHere: Bool { true }
 
+    package var retakesRefused: Bool { false }
+
     package var room: Int { ports.concurrency - working.withLock { $0 } }
 
     package func suspend(_ cause: SuspensionCause) async {

@@ -12,6 +12,7 @@ import Testing
         func retry(_ job: JobID) {}
         func goOn(_ job: JobID) {}
         var runsHere: Bool { false }
+        var retakesRefused: Bool { false }
         var room: Int { 0 }
         func suspend(_ cause: SuspensionCause) {}
     }

@@ -1,0 +1,119 @@
+import PipelineCore
+import PipelineKit
+import PipelineTestKit
+import Synchronization
+import Testing
+
+/// A batch of which the journal refuses a write of an item, in virtual time.
+@Suite("A batch whose item's commit is refused")
+struct BatchRefusalTests {
+    /// Begins items of which a write is refused at once; each goes on elsewhere, and ends 20 s later.
+    private final class Host: ItemHost {
+        let retakesRefused: Bool
+        let runner = Mutex<BatchRunner?>(nil)
+        private let journal: MemoryJournal
+        private let process: SimulatedProcess
+
+        init(_ journal: MemoryJournal, _ process: SimulatedProcess, retakesRefused: Bool) {
+            self.journal = journal
+            self.process = process
+            self.retakesRefused = retakesRefused
+        }
+
+        func begin(_ record: JobRecord, _ draft: JobDraft) async throws(JournalFailure) {
+            let job = JobSnapshot(record: record, steps: [:], mode: .background)
+            let lease = try await journal.create(job, events: [], owner: process.owner)
+            let refusal = Result<JobEnd, JournalFailure>.failure(.full(folder: "/state"))
+            runner.withLock { $0 }?.rested(record.id, item: record.item?.key, refusal)
+            process.simulation.schedule(after: .seconds(20)) { [journal, process] in
+                process.lane.start {
+                    var outcome = ItemOutcome(.succeeded)
+                    outcome.ended = process.clock.now
+                    try? await journal.commit([.ended(process.clock.now), .item(outcome)], under: lease)
+                }
+            }
+        }
+
+        func retry(_ job: JobID) {}
+        func goOn(_ job: JobID) {}
+        var runsHere: Bool { true }
+        var room: Int { 64 }
+        func suspend(_ cause: SuspensionCause) {}
+    }
+
+    private final class Ending: Sendable {
+        let end = Mutex<Result<BatchRunner.End, JournalFailure>?>(nil)
+    }
+
+    private struct Outcome {
+        let end: Result<BatchRunner.End, JournalFailure>?
+        let batch: JobSnapshot?
+    }
+
+    /// Runs a batch of two items.
+    private func run(retakesRefused: Bool) throws -> Outcome {
+        let simulation = Simulation(seed: 1)
+        let process = SimulatedProcess(simulation, name: "daemon")
+        let memory = MemoryJournal()
+        let kind = StageKind.scripted("send") { _, _, _ async throws(StageFailure) in .finished([:]) }
+        let source = #"{ "pipeline": 1, "name": "two", "stages": [ { "id": "a", "kind": "send" } ] }"#
+        let plan = try Planner(catalogue: Catalogue(kinds: [kind], checkDecorators: { _, _ in })).plan(
+            SourceText(name: "two.json", text: source))
+        let record = JobRecord(
+            id: JobID(at: simulation.now, random: (9, 1)), pipeline: "two", key: "june", started: simulation.now,
+            source: source, sourceName: "two.json", digest: "two", inputs: [:], environment: [:],
+            folders: JobFolders(document: "/", output: "/"), overwrites: false)
+        let host = Host(memory, process, retakesRefused: retakesRefused)
+        let (ending, ids) = (Ending(), IDs())
+        let task = process.lane.start {
+            do throws(JournalFailure) {
+                let job = JobSnapshot(record: record, steps: [:], mode: .background)
+                let lease = try await memory.create(
+                    BatchRecord(sources: [], folder: "/", settings: BatchSettings()), job: job, events: [],
+                    owner: process.owner)
+                _ = try await memory.add(
+                    [NewItem(key: "one", line: 1, inputs: [:]), NewItem(key: "two", line: 2, inputs: [:])],
+                    place: ReadingPlace(source: 0), isRead: true, replacesChanged: false, to: lease)
+                let runner = BatchRunner(
+                    BatchRunner.Subject(
+                        draft: JobDraft(record, plan: plan, secretInputs: [:]), job: job, lease: lease),
+                    ports: BatchRunner.Ports(journal: memory, clock: process.clock) {
+                        JobID(at: simulation.now, random: (1, ids.next()))
+                    },
+                    options: BatchRunner.Options())
+                host.runner.withLock { $0 = runner }
+                let end = try await runner.run(on: host)
+                ending.end.withLock { $0 = .success(end) }
+            } catch {
+                ending.end.withLock { $0 = .failure(error) }
+            }
+        }
+        #expect(simulation.run { task.isEnded } == .done)
+        return Outcome(end: ending.end.withLock { $0 }, batch: memory.image.snapshot(of: record.id))
+    }
+
+    private final class IDs: Sendable {
+        private let last = Mutex<UInt64>(0)
+        func next() -> UInt64 {
+            last.withLock { last in
+                last += 1
+                return last
+            }
+        }
+    }
+
+    /// It was suspended as interrupted, which a person has to end, although all its items went on.
+    @Test("waits for items that are taken up again, and ends with them")
+    func waits() throws {
+        let outcome = try run(retakesRefused: true)
+        #expect(outcome.end == .success(.ended(.succeeded)))
+        #expect(outcome.batch?.batch?.count(.succeeded) == 2)
+    }
+
+    @Test("is let go without a cause where nobody takes them up again: the next owner goes on by itself")
+    func letsGo() throws {
+        let outcome = try run(retakesRefused: false)
+        #expect(outcome.end == .failure(.full(folder: "/state")))
+        #expect(outcome.batch?.ended == nil && outcome.batch?.cause == nil)
+    }
+}
