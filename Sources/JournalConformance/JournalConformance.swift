@@ -132,6 +132,9 @@ public struct JournalConformance: Sendable, CustomStringConvertible {
         Self("hold a key once: twice in one reading is a duplicate, known from an earlier one is known") {
             try await BatchPromises.keys($0, $1)
         },
+        Self("take the longest key and the longest path, of letters without a pattern") {
+            try await BatchPromises.longestNames($0, $1)
+        },
         Self("leave an item whose row has changed alone, or make it a new one of its key") {
             try await BatchPromises.changes($0, $1)
         },

@@ -98,6 +98,23 @@ enum BatchPromises {
         }
     }
 
+    /// Three thousand letters ended a whole batch where an index took fewer: those that repeat themselves had not.
+    static func longestNames(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+        func text(_ count: Int) -> String { String((0..<count).map { _ in letters[Int.random(in: letters.indices)] }) }
+        try await withBatch(world, check) { journal, lease in
+            var long = NewItem(key: text(NewItem.longestName), line: 1, inputs: ["video": "/videos/a"])
+            long.targets = ["/" + text(NewItem.longestName - 1)]
+            check.expect(try await add([long] + rows("b"), to: lease, journal, isRead: true).added == 2)
+            let begun = try await journal.beginItems(2, of: lease)
+            check.expect(begun.map(\.item.key) == [long.key, "b"])
+            var item = try check.require(begun.first).item
+            (item.state, item.ended) = (.succeeded, .at(9))
+            try await journal.finish(item, under: begun[0].lease)
+            check.expect(try await journal.item(long.key, of: lease.job)?.state == .succeeded)
+        }
+    }
+
     static func changes(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         try await withBatch(world, check) { journal, lease in
             _ = try await add(rows("a"), to: lease, journal, isRead: true)

@@ -50,6 +50,10 @@ package protocol BatchJournal: Sendable {
 
 /// A row that was read and checked.
 package struct NewItem: Sendable, Hashable {
+    /// The most bytes that a key may have in UTF-8, and the path of a file that the item writes. Both stand in an index, and
+    /// one of PostgreSQL takes no more than 2,704 bytes a row (PostgreSQL manual, B-Tree: a third of a page).
+    package static let longestName = 2_400
+
     package let key: String
     package let line: Int?
     package let inputs: JSONObject

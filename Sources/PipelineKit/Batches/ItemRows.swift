@@ -199,6 +199,11 @@ struct ItemRows {
             var scope = scope
             scope.inputs = values
             item.targets = Array(Set(plan.targets(at: JobStart(known: scope, folders: folders, overwrites: true))))
+            if let count = item.targets.map(\.utf8.count).max(), count > NewItem.longestName {
+                throw StepFailure(
+                    "it would write a file whose path has \(count) bytes, and may have \(NewItem.longestName)",
+                    hint: "let \"to\" be shorter, for example by slug()")
+            }
         }
         return item
     }
@@ -224,12 +229,12 @@ struct ItemRows {
         return values
     }
 
-    private static let longestKey = 4096
-
     private func checked(_ key: String) throws(StepFailure) -> String {
         guard !key.isEmpty else { throw StepFailure("its value is empty") }
-        guard key.utf8.count <= Self.longestKey else {
-            throw StepFailure("its key has \(key.utf8.count) bytes, and may have \(Self.longestKey)")
+        guard key.utf8.count <= NewItem.longestName else {
+            throw StepFailure(
+                "its key has \(key.utf8.count) bytes, and may have \(NewItem.longestName)",
+                hint: "let \"batch\": { \"key\": … } name items by something shorter")
         }
         // PostgreSQL keeps no such text, and both journals take the same rows.
         guard !key.utf8.contains(0) else { throw StepFailure("its key holds a NUL (U+0000)") }
@@ -242,12 +247,15 @@ struct ItemRows {
     private func content(ofBad row: ItemRow) -> String {
         switch row.content {
         case .value(let text), .badName(let text):
-            String((text.hasPrefix(keyTrim) ? String(text.dropFirst(keyTrim.count)) : text).prefix(200))
-        case .fields(let fields): "line \(row.line ?? 0): " + fields.joined(separator: ",").prefix(60)
+            Self.start(of: text.hasPrefix(keyTrim) ? String(text.dropFirst(keyTrim.count)) : text, 200)
+        case .fields(let fields): "line \(row.line ?? 0): " + Self.start(of: fields.joined(separator: ","), 60)
         case .members(let members): Self.digest(members)
         case .bad: "line \(row.line ?? 0)"
         }
     }
+
+    /// The first code points of a text. What is shown as one letter may be any number of them.
+    private static func start(of text: String, _ count: Int) -> String { String(text.unicodeScalars.prefix(count)) }
 
     /// Sixteen hex digits of SHA-256 over the members in the order of their names (RFC 8785 for what stands in rows).
     private static func digest(_ members: JSONObject) -> String {

@@ -117,7 +117,22 @@ struct BadBatchInputTests {
                 "exec \"$0\" run note.json --each text=- --batch june --output out < names.txt", workplace
             ).end
             #expect(end.cause == .exited(1) && end.lines.count == 1, "\(end)")
-            #expect(end.errors.contains("its key has 10000 bytes, and may have 4096"), "\(end)")
+            #expect(end.errors.contains("its key has 10000 bytes, and may have 2400"), "\(end)")
+        }
+    }
+
+    /// A journal in PostgreSQL can't keep such a path in its index: it ended the whole batch there.
+    @Test("a file with a path of 2,400 letters and more is a bad row")
+    func longPath() async throws {
+        let document = Self.document.replacingOccurrences(of: "slug(job.item)", with: "inputs.text")
+        try await withDocument(document) { workplace in
+            try workplace.write("names.txt", String(repeating: "k", count: 2_400) + "\nshort\n")
+            let end = try await shell(
+                "exec \"$0\" run note.json --each text=- --batch june --output out < names.txt", workplace
+            ).end
+            #expect(end.cause == .exited(1) && end.lines.count == 1, "\(end)")
+            #expect(end.errors.contains("it would write a file whose path has 24"), "\(end)")
+            #expect(end.errors.contains("bytes, and may have 2400"), "\(end)")
         }
     }
 
