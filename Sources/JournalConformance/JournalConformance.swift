@@ -129,6 +129,7 @@ public struct JournalConformance: Sendable, CustomStringConvertible {
     package static let batches: [JournalConformance] = [
         Self("come back as they were written") { try await BatchPromises.roundTrip($0, $1) },
         Self("count each state with the commit that changes it") { try await BatchPromises.counts($0, $1) },
+        Self("add costs up in decimal") { try await BatchPromises.costs($0, $1) },
         Self("hold a key once: twice in one reading is a duplicate, known from an earlier one is known") {
             try await BatchPromises.keys($0, $1)
         },

@@ -96,6 +96,8 @@ struct BatchLimitTests {
         #expect(affordable([.pending: 60], cost: nil) == 10)
         #expect(affordable([.pending: 60], cost: nil, atOnce: 3) == 3)
         #expect(affordable([.succeeded: 1, .pending: 59], cost: 2) == 4, "four more for 2 each")
+        #expect(affordable([.succeeded: 19, .pending: 1], cost: 1.9, spend: 2) == 1, "1.9 and 0.1 do not pass 2")
+        #expect(affordable([.succeeded: 20, .pending: 1], cost: 2, spend: 2) == 0)
         #expect(affordable([.succeeded: 5, .pending: 55], cost: 10) == 0)
         #expect(affordable([.failed: 5, .pending: 55], cost: 10) == 0, "what failed has cost as well")
         #expect(affordable([.failed: 4, .pending: 56], cost: 8) == 1)

@@ -78,6 +78,20 @@ enum BatchPromises {
         }
     }
 
+    /// Sums of binary fractions miss, by how much depends on the order of the commits.
+    static func costs(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBatch(world, check) { journal, lease in
+            let items = (1...19).map { NewItem(key: "item-\($0)", line: nil, inputs: [:]) }
+            _ = try await add(items, to: lease, journal, isRead: true)
+            for begun in try await journal.beginItems(19, of: lease) {
+                var item = begun.item
+                (item.state, item.ended, item.cost) = (.succeeded, .at(9), 0.1)
+                try await journal.finish(item, under: begun.lease)
+            }
+            check.expect(try await journal.batch(lease.job)?.cost == 1.9)
+        }
+    }
+
     static func keys(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         try await withBatch(world, check) { journal, lease in
             let first = try await add(rows("a", "b", "a"), to: lease, journal, isRead: true)

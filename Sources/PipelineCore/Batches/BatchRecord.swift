@@ -126,8 +126,8 @@ extension BatchRecord {
         // Rows that could not be begun have cost nothing and say nothing: while no cost is known, what failed is no sample.
         guard let cost, cost > 0 else { return most(afterEnds: count(.succeeded) - settings.unpriced) }
         let sample = count(.succeeded) > 0 ? count(.succeeded) : max(1, endedCount)
-        let left = (spend - cost) / (cost / Double(sample))
-        return left < 1 ? 0 : Int(min(left, Double(most(afterEnds: endedCount))))
+        let left = Amount(spend) - Amount(cost)
+        return min(left.count(ofThoseLike: sample, costing: Amount(cost)), most(afterEnds: endedCount))
     }
 
     /// True if so many items have succeeded and nothing was paid that an amount may not bound the rest: the document's `cost`

@@ -38,7 +38,9 @@ extension BatchRecord {
     package mutating func count(_ before: ItemRecord?, _ after: ItemRecord) {
         if let before { counts[before.state, default: 0] -= 1 }
         counts[after.state, default: 0] += 1
-        if let spent = after.cost { cost = (cost ?? 0) + spent - (before?.cost ?? 0) }
+        if let spent = after.cost {
+            cost = (Amount(cost ?? 0) + Amount(spent) - Amount(before?.cost ?? 0)).double
+        }
         moved = BytesMoved(
             sent: moved.sent + max(0, after.moved.sent - (before?.moved.sent ?? 0)),
             received: moved.received + max(0, after.moved.received - (before?.moved.received ?? 0)))

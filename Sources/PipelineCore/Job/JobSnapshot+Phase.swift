@@ -2,7 +2,7 @@ extension JobSnapshot {
     /// The cost of its steps, in the author's currency; nil when the document does not say.
     package var cost: Double? {
         let costs = steps.values.compactMap(\.cost)
-        return costs.isEmpty ? nil : costs.reduce(0, +)
+        return costs.isEmpty ? nil : costs.reduce(Amount(0)) { $0 + Amount($1) }.double
     }
 
     /// Body bytes of all its steps.

@@ -256,7 +256,7 @@ extension JobState {
         _ counts: Int = 0, cost: Double? = nil
     ) throws(IllegalTransition) {
         try table.change(key, .finished(captures), warnings: warnings, notes: notes) { step in
-            if let cost { step.cost = (step.cost ?? 0) + cost }
+            if let cost { step.cost = (Amount(step.cost ?? 0) + Amount(cost)).double }
             step.captures = captures
             step.resumes += counts
         }

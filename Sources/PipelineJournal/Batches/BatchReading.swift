@@ -23,7 +23,8 @@ extension JournalAccess {
                 (batch.place, batch.aside) = (ReadingPlace(place), BatchRecord.aside(place))
             }
             batch.isRead = row.flag("is_read")
-            batch.cost = row.isNull("cost") ? nil : row.double("cost")
+            // Rows of before were added up in binary.
+            batch.cost = row.isNull("cost") ? nil : Amount(row.double("cost")).double
             batch.moved = BytesMoved(sent: row.integer("bytes_sent"), received: row.integer("bytes_received"))
             for state in ItemRecord.State.allCases where state.isKept {
                 batch.counts[state] = row.int(state.rawValue)

@@ -91,12 +91,13 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
         try count([(-1, before.state), (1, after.state)], batch)
         let sent = max(0, after.moved.sent - before.moved.sent)
         let received = max(0, after.moved.received - before.moved.received)
-        let cost = (after.cost ?? 0) - (before.cost ?? 0)
+        // An amount is of whole billionths, and so is the sum in the row, which is rounded to them each time.
+        let cost = (Amount(after.cost ?? 0) - Amount(before.cost ?? 0)).double
         if sent > 0 || received > 0 || after.cost != before.cost {
             try run(
                 """
                 UPDATE batches SET bytes_sent = bytes_sent + :sent, bytes_received = bytes_received + :received,
-                    cost = coalesce(cost + :cost, cost, :cost)
+                    cost = coalesce(round((cost + :cost) * 1e9) / 1e9, cost, :cost)
                 WHERE job = :batch
                 """,
                 [

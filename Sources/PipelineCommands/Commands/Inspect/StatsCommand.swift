@@ -86,7 +86,7 @@ struct StatsCommand: WorkspaceCommand {
 
     /// What the jobs of a pipeline have cost since the journal began; nil while no document says.
     private static func cost(_ name: String, _ measured: Measurements) -> Double? {
-        measured.sums[Measurements.Series(.cost, [name])]?.sum
+        measured.sums[Measurements.Series(.cost, [name])].map { Amount($0.sum).double }
     }
 
     private static func json(
