@@ -87,13 +87,15 @@ struct BatchText {
     }
 
     /// The lines of `show`.
-    func lines(_ job: OwnedJob, failures: [FailureGroup], now: Timestamp) -> [StyledText] {
+    ///
+    /// - Parameter advice: what to do about a batch that nobody has and that goes on without being told; nil for others.
+    func lines(_ job: OwnedJob, failures: [FailureGroup], advice: String?, now: Timestamp) -> [StyledText] {
         let snapshot = job.snapshot
         let isOwned = job.owner != nil
         let phase = snapshot.phase(isOwned: isOwned)
         let clock = TimeText(now: now)
         let cause = snapshot.suspension(isOwned: isOwned)
-        let why = cause.map { " (\(batch.explanation(of: $0)))" } ?? ""
+        let why = cause.map { " (\(snapshot.isQueued ? OwnedJob.queued : batch.explanation(of: $0)))" } ?? ""
         var lines: [StyledText] = [
             "batch     \(key)  job \(snapshot.record.id)",
             "pipeline  \(snapshot.record.pipeline)  (\(snapshot.record.sourceName))",
@@ -119,7 +121,9 @@ struct BatchText {
         for service in closed { lines.append("closed    \(service.line(now: now))") }
         lines += ["", StyledText(counts)]
         for group in failures { lines.append(StyledText(line(of: group))) }
-        if let cause {
+        if let advice {
+            lines.append(StyledText(advice))
+        } else if let cause {
             lines.append(StyledText(batch.invitation(after: cause, key)))
         } else if phase == .unknown, let advice = job.batchAdvice {
             lines.append(StyledText(advice))

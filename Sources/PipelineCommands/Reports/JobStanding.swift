@@ -45,6 +45,17 @@ struct JobStanding {
 extension OwnedJob {
     /// The words for a job that waits to be taken up.
     static let queued = "nobody has it yet"
+
+    /// What to do about a job or a batch of the background that nobody has: nothing, where somebody takes it up without being
+    /// told. Nil for others.
+    func adviceUntilTaken(in journal: Workspace.Journal, resume: String) -> String? {
+        guard owner == nil, snapshot.batch?.lacksStandardInput != true else { return nil }
+        let hasCrashed = snapshot.mode == .background && snapshot.suspension(isOwned: false) == .crashed
+        guard hasCrashed || snapshot.isQueued else { return nil }
+        // Whoever resumes it takes it out of the workers' hands.
+        if journal is any SharedJournal { return "nothing: any 'pipeline worker' goes on with it" }
+        return "nobody has it: 'pipeline daemon' goes on with it, or \(resume)"
+    }
 }
 
 extension JobPhase {

@@ -57,10 +57,10 @@ extension JobSnapshot {
     /// The steps that failed in a job that may succeed nevertheless, or beside what failed it.
     package var failedSteps: [StepKey] { steps.lazy.filter { $0.value.state.name == .failed }.map(\.key).sorted() }
 
-    /// True for a job of the background that was handed over, or let go in order, and that nobody has taken up: it goes on
+    /// True for a job or a batch of the background that was handed over, or let go in order, and that nobody has taken up: it goes on
     /// by itself as soon as the background owner or a worker looks, and no person needs to resume it.
     package var isQueued: Bool {
-        mode == .background && batch == nil && release != nil && cause == nil && phase(isOwned: false) == .suspended
+        mode == .background && release != nil && cause == nil && phase(isOwned: false) == .suspended
     }
 
     /// Returns why the job is suspended; nil when it is owned, ended, or waits for a person to settle a submit.

@@ -102,8 +102,10 @@ struct BatchPage {
 
     private var why: Markup {
         let cause: Markup =
-            job.snapshot.suspension(isOwned: job.owner != nil).map { "<p>It is suspended: \($0.explanation).</p>" }
-            ?? ""
+            job.snapshot.suspension(isOwned: job.owner != nil).map { known -> Markup in
+                job.snapshot.isQueued
+                    ? "<p>Nobody has it yet.</p>" : "<p>It is suspended: \(known.explanation).</p>"
+            } ?? ""
         let advice: Markup = job.batchAdvice.map { "<p>Do: <code>\($0)</code></p>" } ?? ""
         let (running, pending) = (batch.underWayCount, batch.count(.pending))
         let turn: Markup =

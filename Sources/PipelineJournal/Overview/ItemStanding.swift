@@ -10,7 +10,8 @@ extension JobReader {
         job.batch?.counts = counts
     }
 
-    /// Counts what the rows of a batch call running by what the items' jobs are.
+    /// Counts what the rows of a batch call running by what the items' jobs are. One that nobody has yet, and that needs no
+    /// person to go on (``JobSnapshot/isQueued``), waits.
     func tellApart(
         _ counts: inout [ItemRecord.State: Int], of batch: Int64, _ living: Set<String>
     ) throws(JournalFailure) {
@@ -18,9 +19,13 @@ extension JobReader {
         try connection.readRows(
             ofUnkept: """
                 WITH asked AS (SELECT CAST(:living AS TEXT) AS living)
-                SELECT \(OverviewReader<Connection>.openPhase) AS phase, count(*) AS count
-                FROM items JOIN jobs ON jobs.id = items.job LEFT JOIN batches ON batches.job = jobs.number
-                WHERE items.batch = :batch AND items.state = 'running' AND jobs.ended IS NULL
+                SELECT CASE WHEN begun.phase = 'suspended' AND begun.is_queued = 1 THEN 'waiting' ELSE begun.phase END
+                    AS phase, count(*) AS count
+                FROM (SELECT \(OverviewReader<Connection>.openPhase) AS phase,
+                        CASE WHEN jobs.owner IS NULL AND jobs.mode = 'background' AND jobs.cause IS NULL THEN 1 ELSE 0 END
+                        AS is_queued
+                    FROM items JOIN jobs ON jobs.id = items.job LEFT JOIN batches ON batches.job = jobs.number
+                    WHERE items.batch = :batch AND items.state = 'running' AND jobs.ended IS NULL) AS begun
                 GROUP BY 1
                 """, ["batch": batch, "living": Self.list(of: living)]
         ) { (row) throws(JournalFailure) in

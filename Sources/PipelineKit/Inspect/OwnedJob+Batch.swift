@@ -44,6 +44,7 @@ extension OwnedJob {
     /// The command that gets a batch on, as a person types it; nil when it gets on by itself, or is done.
     package var batchAdvice: String? {
         let key = snapshot.record.key
+        if owner == nil, snapshot.isQueued, snapshot.batch?.lacksStandardInput == false { return nil }
         switch snapshot.suspension(isOwned: owner != nil) {
         case .tooManyFailures, .sameFailure:
             return "mend what failed, then pipeline retry \(key), or pipeline resume \(key) for those not yet begun"

@@ -158,6 +158,48 @@ struct WorkerTests {
         }
     }
 
+    /// It said that the batch was interrupted, and to resume it, which takes it out of the workers' hands; who watched it left
+    /// when the worker that had it did.
+    @Test("are waited for by who watches a batch that none of them has yet, or any more")
+    func watchedBatch() async throws {
+        try await withScene { scene in
+            try scene.workplace.write("rows.csv", HeldService.rows(3).text)
+            let begun = try await scene.run("run", "held.json", "--each", "rows.csv", "--batch", "june", "--detach")
+            #expect(begun.cause == .exited(0), "\(begun)")
+            for end in [
+                try await scene.run("list"), try await scene.run("show", "june"), try await scene.run("why", "june"),
+            ] {
+                #expect(end.output.contains("nobody has it yet") && !end.output.contains("interrupted"), "\(end)")
+                #expect(!end.output.contains("pipeline resume"), "\(end)")
+            }
+            let watch = try scene.workplace.start("watch", "june", environment: scene.environment)
+            #expect(await watch.hasWritten("it waits for a worker"), "\(watch.text)")
+            let owned = "SELECT count(*) FROM pipeline.jobs WHERE key = 'june' AND owner IS NOT NULL"
+            let first = try await scene.startWorker("first")
+            try await scene.wait(for: running, toBe: 3)
+            first.signal(SIGTERM)
+            #expect(await first.end.cause == .exited(0))
+            let shown = try JSON.parse(Array(try await scene.run("show", "june", "--json").output.utf8))
+            #expect(shown["counts"]?["waiting"] == 3 && shown["counts"]?["suspended"] == 0, "\(shown.text)")
+            let items = try await scene.run("list", "--items", "june", "--state", "waiting")
+            #expect(items.lines.count == 3, "\(items)")
+            let second = try await scene.startWorker("second")
+            try await scene.wait(for: owned, toBe: 1)
+            second.signal(SIGKILL)
+            _ = await second.end
+            try await scene.expire(second)
+            let why = try await scene.run("why", "june")
+            #expect(why.output.contains("pipeline worker") && !why.output.contains("pipeline resume"), "\(why)")
+            let third = try await scene.startWorker("third")
+            scene.service.open()
+            let end = await watch.end
+            #expect(end.cause == .exited(0) && !end.errors.contains("pipeline resume"), "\(end)")
+            #expect(scene.service.names.count == 3)
+            third.signal(SIGTERM)
+            #expect(await third.end.cause == .exited(0))
+        }
+    }
+
     @Test("leave a job whose secret they lack to one that has it, and 'why' says who lacks what")
     func secrets() async throws {
         try await withScene { scene in

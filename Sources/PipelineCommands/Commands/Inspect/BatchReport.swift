@@ -18,7 +18,10 @@ struct BatchReport {
         let failures = try await journal.failures(of: found.snapshot.record.id, limit: 20)
         let now = SystemClock().now
         guard isJSON else {
-            for line in text.lines(found, failures: failures, now: now) { console.data(line) }
+            let resume = "pipeline resume \(found.snapshot.record.key)"
+            let advice = found.adviceUntilTaken(in: journal, resume: resume)
+            for line in text.lines(found, failures: failures, advice: advice, now: now) { console.data(line) }
+            if let worker = try await WorkerText(found, journal) { console.data(SafeText.line(worker.line)) }
             return
         }
         var object = text.summary(found, now: now)

@@ -22,7 +22,11 @@ struct BatchWhy {
         let text = BatchText(key: snapshot.record.key, batch: batch, closed: closed)
         // Rows that were never begun can't be begun again.
         let isRows = phase == .failed && !failures.isEmpty && !failures.contains(where: \.wasBegun)
-        let advice = isRows ? "once the rows are mended, run the same command again" : found.batchAdvice
+        let resume = "pipeline resume \(snapshot.record.key)"
+        let advice =
+            isRows
+            ? "once the rows are mended, run the same command again"
+            : found.adviceUntilTaken(in: journal, resume: resume) ?? found.batchAdvice
         if isJSON {
             console.data(
                 JSON.object([
@@ -32,9 +36,10 @@ struct BatchWhy {
                 ]).prettyText())
             return
         }
-        let why = cause.map { ": \(batch.explanation(of: $0))" } ?? ""
+        let why = cause.map { ": \(snapshot.isQueued ? OwnedJob.queued : batch.explanation(of: $0))" } ?? ""
         console.data(
             "batch \(snapshot.record.key) \(WhyCommand.verb(phase)) \(phase.rawValue, phase.style)\(why)" as StyledText)
+        if let worker = try await WorkerText(found, journal) { console.data(SafeText.line("  \(worker.line)")) }
         if let advice { console.data("  \("do:", .cyan) \(advice)" as StyledText) }
         let (running, pending) = (batch.underWayCount, batch.count(.pending))
         if isOwned, pending > 0 {

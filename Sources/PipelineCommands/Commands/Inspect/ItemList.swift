@@ -62,9 +62,11 @@ extension ItemRecord.State {
 }
 
 extension ItemRecord {
-    /// The state of the item: one that is under way is what its job is; after a crash nobody runs it.
+    /// The state of the item: one that is under way is what its job is, and waits where its job does for somebody who takes it
+    /// up; after a crash nobody runs it.
     func state(by job: OwnedJob?) -> State {
         guard state == .running, let job, job.snapshot.ended == nil else { return state }
+        if job.owner == nil, job.snapshot.isQueued { return .waiting }
         return State(job.snapshot.phase(isOwned: job.owner != nil))
     }
 }

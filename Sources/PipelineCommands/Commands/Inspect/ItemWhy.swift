@@ -15,7 +15,7 @@ struct ItemWhy {
     func show(on console: Console, isJSON: Bool, in journal: Workspace.Journal) async throws {
         let found = try await JobName(batch.id.text).find(in: journal)
         let cause = item.state == .pending ? found.snapshot.suspension(isOwned: found.owner != nil) : nil
-        let advice = advice(found)
+        let advice = advice(found, journal)
         if isJSON {
             console.data(
                 JSON.object([
@@ -33,14 +33,17 @@ struct ItemWhy {
             let told = item.state == .duplicate ? "its key came before" : item.failure?.failure.title
             return item.state.rawValue + (told.map { ", \($0)" } ?? "")
         }
-        if let cause { return "pending, and the batch is suspended: \(cause.explanation)" }
+        if let cause {
+            let why = found.snapshot.isQueued ? OwnedJob.queued : cause.explanation
+            return "pending, and the batch is suspended: \(why)"
+        }
         guard found.owner != nil, let batch = found.snapshot.batch else { return "pending" }
         return "it waits for its turn: \(batch.underWayCount) are at work, of at most \(batch.settings.atOnce)"
     }
 
-    private func advice(_ found: OwnedJob) -> String? {
+    private func advice(_ found: OwnedJob, _ journal: Workspace.Journal) -> String? {
         switch item.state {
-        case .pending: found.batchAdvice
+        case .pending: found.adviceUntilTaken(in: journal, resume: "pipeline resume \(batch.key)") ?? found.batchAdvice
         case .failed where item.attempt == 0: "mend its row, and run the same command again"
         case .failed, .cancelled: "pipeline retry \(ShellWord.quoted("\(batch.key)/\(item.key)"))"
         default: nil

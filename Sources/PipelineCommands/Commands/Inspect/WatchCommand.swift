@@ -36,10 +36,10 @@ struct WatchCommand: WorkspaceCommand {
         }
         let named = driven.first.flatMap { job == nil ? $0.snapshot.record.id.text : nil }
         let found = try await JobName(job ?? named ?? "last").find(in: journal)
-        if found.snapshot.batch != nil { return try await BatchSession(session).watch(found) }
         if found.owner == nil, journal is any SharedJournal, found.snapshot.isQueued {
             console.note("it waits for a worker")
         }
+        if found.snapshot.batch != nil { return try await BatchSession(session).watch(found) }
         let latest = try await session.follow(found, plan: try await workspace.plan(of: found.snapshot.record))
         let id = latest.snapshot.record.id
         switch latest.snapshot.phase(isOwned: false) {

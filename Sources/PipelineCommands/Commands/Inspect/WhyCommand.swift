@@ -152,6 +152,7 @@ struct WhyCommand: WorkspaceCommand {
     ) async throws -> String? {
         let snapshot = job.snapshot
         let resume = "pipeline resume \(snapshot.record.id)"
+        if let advice = job.adviceUntilTaken(in: journal, resume: resume) { return advice }
         switch cause {
         case .secret:
             let said = try await job.suspensionDetail(in: journal)
@@ -169,10 +170,6 @@ struct WhyCommand: WorkspaceCommand {
             let said = try await job.suspensionDetail(in: journal)
             return [said, "install the plugin, or start the background owner of the program that has the stage kind"]
                 .compactMap { $0 }.joined(separator: "; ")
-        case .crashed where snapshot.mode == .background, .interrupted where snapshot.isQueued:
-            // Whoever resumes it takes it out of the workers' hands.
-            if journal is any SharedJournal { return "nothing: any 'pipeline worker' goes on with it" }
-            return "nobody has it: 'pipeline daemon' goes on with it, or \(resume)"
         case .tooManyFailures, .sameFailure: return "mend what failed, then \(resume), or pipeline retry"
         case .spent: return "\(resume) --spend MORE"
         case .interrupted, .paused, .noNetwork, .crashed: return resume

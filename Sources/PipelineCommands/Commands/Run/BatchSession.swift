@@ -232,16 +232,17 @@ struct BatchSession {
         try await report(try await awaitRelease(of: found))
     }
 
-    /// Shows how far the batch is until nobody owns it, or a stop is asked for.
+    /// Shows how far the batch is until nobody owns it any more, nor will by itself, or a stop is asked for.
     private func awaitRelease(
         of found: OwnedJob, orUntil isStopped: () -> Bool = { false }
     ) async throws -> OwnedJob {
         let id = found.snapshot.record.id
         var (said, turn) = ("", 0)
         // What was just handed over is not suspended, only not yet taken up.
-        try await JobFollower(workspace, journal).awaitTaking(of: found)
+        let follower = JobFollower(workspace, journal)
+        try await follower.awaitTaking(of: found)
         var latest = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first ?? found
-        while latest.owner != nil, !isStopped() {
+        while latest.owner != nil || follower.goesOnByItself(latest), !isStopped() {
             try await JobFollower.pause(.milliseconds(500))
             guard let job = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first else { break }
             latest = job
@@ -262,7 +263,8 @@ struct BatchSession {
     private func report(_ latest: OwnedJob) async throws -> ExitStatus {
         switch latest.snapshot.phase(isOwned: false) {
         case .suspended:
-            return try await report(.suspended(latest.snapshot.cause ?? .crashed), of: latest.snapshot)
+            let cause = latest.snapshot.suspension(isOwned: false) ?? .crashed
+            return try await report(.suspended(cause), of: latest.snapshot)
         case .unknown: return try await report(.unknown, of: latest.snapshot)
         case let phase: return try await report(.ended(phase), of: latest.snapshot)
         }
