@@ -260,6 +260,91 @@ struct ComputePollTests {
         #expect(bench.captures["url"] == "http://x/1")
     }
 
+    // MARK: Captures on the way
+
+    private func chain(
+        _ service: ScriptedService, submit: String, poll: String, stage: String = ""
+    ) throws -> StageBench {
+        try StageBench(
+            """
+            { "id": "query", "kind": "compute", "service": "api",
+              "submit": { "POST": "/query", "json": {}, "capture": { \(submit) } },
+              "poll": { "GET": "${{ self.next ?? '/query/1' }}", "status": "$.state", "running": ["run"],
+                        "succeeded": ["done"], "capture": { \(poll) } } \(stage) }
+            """, network: service.network)
+    }
+
+    // The first address was asked until the deadline.
+    @Test(
+        "an address that each answer gives for the next poll is asked, over restarts too",
+        arguments: [
+            (#""next": "$.next""#, #""next": "$.next?", "rows": "$.rows""#, ""),
+            ("", #""next": "$.next?", "rows": "$.rows""#, ""),
+            (#""next": "$.next""#, "", #", "capture": { "next": "$.next?", "rows": "$.rows" }"#),
+        ])
+    func movingAddress(submit: String, poll: String, stage: String) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/query", 200, #"{"state": "run", "next": "http://api.test/v1/query/1"}"#)
+        for place in 1...3 {
+            service.on(
+                "GET /v1/query/\(place)", 200, #"{"state": "run", "next": "http://api.test/v1/query/\#(place + 1)"}"#)
+        }
+        service.on("GET /v1/query/4", 502)
+        // An answer without it leaves the address as it was.
+        service.on("GET /v1/query/4", 200, #"{"state": "run", "next": null}"#)
+        service.on("GET /v1/query/4", 200, #"{"state": "run"}"#)
+        service.on("GET /v1/query/4", 200, #"{"state": "done", "rows": 7}"#)
+        let bench = try chain(service, submit: submit, poll: poll, stage: stage)
+        for _ in 0..<3 { #expect(await bench.resume().isWaiting) }
+        // It dies when the answer has come: the same is asked once more.
+        bench.host.read { $0.crashPoint = .pollAnswered }
+        _ = await bench.resume()
+        bench.host.read { ($0.crashPoint, $0.journalFailure) = (nil, nil) }
+        #expect(await bench.run().isFinished)
+        #expect(
+            service.lines == [
+                "POST /v1/query", "GET /v1/query/1", "GET /v1/query/2", "GET /v1/query/3", "GET /v1/query/3",
+            ] + Array(repeating: "GET /v1/query/4", count: 4))
+        #expect(bench.captures["rows"] == 7)
+    }
+
+    @Test("a job that is begun anew is not asked for at the address of the one before")
+    func addressOfTheJobBefore() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/query", 200, "{}")
+        service.on("GET /v1/query/1", 200, #"{"state": "run", "next": "/query/2"}"#)
+        service.on("GET /v1/query/2", 404)
+        service.on("GET /v1/query/2", 200, #"{"state": "done"}"#)
+        let bench = try chain(service, submit: "", poll: #""next": "$.next?""#)
+        for _ in 0..<2 { #expect(await bench.resume().isWaiting) }
+        bench.host.read { $0.now = $0.now + .seconds(60) }
+        #expect(await bench.resume().tryFailure?.endsRemoteJob == true)
+        // As the law forgets the job of such a step.
+        bench.checkpoint = nil
+        bench.host.read { state in
+            state.record = state.record?.nextGeneration(jobKey: "key1", step: StepKey(stage: "query"))
+            state.checkpoint = nil
+        }
+        #expect(await bench.run().isFinished)
+        #expect(
+            service.lines == [
+                "POST /v1/query", "GET /v1/query/1", "GET /v1/query/2",
+                "POST /v1/query", "GET /v1/query/1", "GET /v1/query/2",
+            ])
+    }
+
+    @Test("what no request of the stage reads is taken from the last answer alone")
+    func lastAnswerAlone() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", 200, #"{"state": "busy", "url": "http://early"}"#)
+        service.on("GET /v1/jobs/7", 200, #"{"state": "done", "url": "http://late"}"#)
+        let bench = try watch(service, states + #", "capture": { "url": "$.url" }"#)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.captures["url"] == nil)
+        #expect(await bench.resume().isFinished)
+        #expect(bench.captures["url"] == "http://late")
+    }
+
     // MARK: Failed polls
 
     @Test(

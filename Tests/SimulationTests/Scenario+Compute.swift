@@ -4,6 +4,7 @@ import PipelineTestKit
 extension Scenario {
     static let computes = [
         computeWithKey, computeByName, computeByMatch, computeWithoutOnce, computePushed, computeStream,
+        computeMoving,
         computeCalledBack, computeChain,
         computeFan, computeItems, computeItemChain,
     ]
@@ -39,6 +40,14 @@ extension Scenario {
             compute("second", input: "${{ stages.model.value }} again", once: byName, poll: events),
         ]),
         outputs: ["model": model(input), "second": model("\(model(input)) again")], mayFreeze: false)
+
+    static let computeMoving = Scenario(
+        name: "computes of which each answer says where to ask next",
+        document: document([
+            compute("model", input: input, once: key, poll: moving),
+            compute("second", input: "${{ stages.model.value }} again", once: byName, poll: moving),
+        ]),
+        outputs: ["model": model(input), "second": model("\(model(input)) again")])
 
     static let computeCalledBack = Scenario(
         name: "computes whose results come by callback alone",
@@ -124,6 +133,9 @@ extension Scenario {
                         "succeeded": ["done"], "failed": ["error"], "cancelled": ["cancelled"],
         """
 
+    private static let moving = asked.replacing(
+        "/jobs/${{ self.id }}", with: "/places/${{ self.id }}/${{ self.next ?? 0 }}")
+
     private static let events = """
         "GET": "/events/${{ self.id }}",
                         "events": { "succeeded": ["done"], "failed": ["error", "cancelled"], "progress": ["progress"] },
@@ -148,6 +160,7 @@ extension Scenario {
     }
 
     private static func pollMember(_ poll: String) -> String {
-        #""poll": { \#(poll) "progress": "$.percent", "capture": { "value": "$.result.value" } },"#
+        let next = poll == moving ? #""next": "$.next", "# : ""
+        return #""poll": { \#(poll) "progress": "$.percent", "capture": { \#(next)"value": "$.result.value" } },"#
     }
 }

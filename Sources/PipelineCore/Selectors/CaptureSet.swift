@@ -53,4 +53,14 @@ package struct CaptureSet: Sendable {
         }
         return values
     }
+
+    /// The values that an answer has; what it lacks, or has as null, is left out.
+    package func valuesPresent(in answer: ServiceResponse) -> JSONObject {
+        var values = JSONObject()
+        for entry in entries {
+            guard let value = try? entry.selector.value(in: answer), !value.isNull else { continue }
+            values[entry.name] = value
+        }
+        return values
+    }
 }

@@ -50,9 +50,10 @@ private struct ComputeFields: Sendable {
         let reader = reading.reader
         let pushed = reader.optional(callback)
         let submitted = reader.optional(submit)
-        let polls = reader.value(poll, default: [])
+        var polls = reader.value(poll, default: [])
         let cancelled = reader.optional(cancel)
         let captures = reader.value(capture, default: CaptureSet())
+        carry(captures, in: &polls, reading.findings.uses)
         for request in [submitted, cancelled].compactMap(\.self) + polls.map(\.request)
             + polls.compactMap(\.list?.request)
         {
@@ -65,6 +66,16 @@ private struct ComputeFields: Sendable {
         return ComputeStage(
             requests: requests, submit: submitted, polls: polls, cancelRequest: cancelled, capture: captures,
             callback: pushed, shared: shared)
+    }
+
+    /// Has each poll take what the stage itself reads, of its own captures and of the stage's, from every answer.
+    private func carry(_ captures: CaptureSet, in polls: inout [PollDefinition], _ uses: [ReferenceUse]) {
+        let roots = uses.map(\.reference.root)
+        for index in polls.indices {
+            let all = polls[index].request.capture.entries + captures.entries
+            polls[index].carried = CaptureSet(
+                all.filter { roots.contains(.own($0.name)) || roots.contains(.own(nil)) })
+        }
     }
 
     /// A list tells jobs apart by what their submits gave.

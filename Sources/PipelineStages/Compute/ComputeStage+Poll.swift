@@ -107,6 +107,7 @@ extension ComputeStage {
             checkpoint.polls += 1
             checkpoint.failures = 0
             checkpoint.monitor = report.monitor ?? checkpoint.monitor
+            try await keep(report.captures, checkpoint, in: context)
             let begin = checkpoint.begin(of: context.facts)
             context.report(.remote(share: report.share, secondsLeft: report.secondsLeft, since: begin))
             return try await waiting(
@@ -119,6 +120,17 @@ extension ComputeStage {
             return try await waiting(
                 checkpoint, floor: floor, reopensAfter: pause, detail: "the last poll failed: \(detail)", in: context)
         }
+    }
+
+    /// Makes values of an answer that says that the job runs captures of the stage; a crash before finds those of the
+    /// answer before, with which the same is asked once more.
+    private func keep(
+        _ captures: JSONObject, _ checkpoint: ComputeCheckpoint, in context: Context
+    ) async throws(StageFailure) {
+        let isNew = try await context.evaluate { scope throws(EvaluationFailure) in
+            captures.contains { scope.own[$0.name] != $0.value }
+        }
+        if isNew { try await context.commit(checkpoint, captures: captures) }
     }
 
     /// Sends a poll; what an answer means `judge` says.

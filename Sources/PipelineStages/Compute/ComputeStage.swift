@@ -129,7 +129,20 @@ struct ComputeStage: Stage {
             if state.isEnded { wanted += capture.entries }
             try await context.commit(state)
         }
-        return Result { () throws(CaptureFailure) in try CaptureSet(wanted).values(in: receipt.answer) }
+        var values = try await staleCaptures(in: context)
+        return Result { () throws(CaptureFailure) in
+            for member in try CaptureSet(wanted).values(in: receipt.answer) { values[member.name] = member.value }
+            return values
+        }
+    }
+
+    /// Null for each value that the polls of a job before took on their way: it says nothing of the next job.
+    private func staleCaptures(in context: Context) async throws(StageFailure) -> JSONObject {
+        let names = polls.flatMap(\.carried.names)
+        if names.isEmpty { return [:] }
+        return try await context.evaluate { scope throws(EvaluationFailure) in
+            JSONObject(names.filter { scope.own[$0] != nil }.map { ($0, JSON.null) })
+        }
     }
 
     private func began(

@@ -42,6 +42,8 @@ struct PollReport: Sendable {
     var monitor: String?
     /// The doubts about what is likely a mistake.
     var doubts: [PollDoubt] = []
+    /// The values of the answer that the stage's next requests read.
+    var captures = JSONObject()
 
     init() {}
 
@@ -63,6 +65,7 @@ struct PollReport: Sendable {
     }
 
     /// Numbers also come as strings, percentages with their sign.
+        captures = poll.carried.valuesPresent(in: answer)
     static func number(_ value: JSON) -> Double? {
         let number: Double? =
             switch value {

@@ -43,13 +43,13 @@ struct StreamPoll {
             if wait > .zero { return ticker.signal(in: wait) }
             committed = context.now
             state.stream = position
-            try await context.commit(state)
+            try await context.commit(state, captures: report.captures)
         }
         checkpoint = state
         checkpoint.stream = watch.position
         // A stop gives no outcome that would keep it.
         if Task.isCancelled, watch.end == nil, checkpoint.stream != state.stream ?? start {
-            try await context.commit(checkpoint)
+            try await context.commit(checkpoint, captures: report.captures)
         }
         return try await finding(of: result, watch, report, request, &checkpoint)
     }

@@ -27,6 +27,8 @@ package final class ModelServer: SimulatedService {
         var names: [String: String] = [:]
         var uploads: [String: Upload] = [:]
         var refusals: Set<String> = []
+        /// The next place of jobs that are asked for at one place after the other.
+        var places: [String: Int] = [:]
         /// The number of times that a submit arrived, by tag.
         var arrivals: [String: Int] = [:]
         var violations: [String] = []
@@ -93,6 +95,7 @@ package final class ModelServer: SimulatedService {
         case (.post, "jobs", nil): return submit(request, at: time)
         case (.get, "jobs", nil): return list(at: time)
         case (.get, "jobs", let id?): return poll(id, at: time)
+        case (.get, "places", let id?): return place(id, parts.last.flatMap { Int($0) } ?? 0, at: time)
         case (.get, "events", let id?): return stream(id, request, at: time)
         case (.get, "names", let name?):
             return state.withLock({ $0.names[name] }).map { poll($0, at: time) } ?? Self.problem(404, "no such name")
@@ -133,6 +136,19 @@ package final class ModelServer: SimulatedService {
             return Self.problem(404, "no such job")
         }
         return Self.answer(200, view(of: job, at: time))
+    }
+
+    /// A job's view at one of its places, each of which names the next: a place before the last two is gone.
+    private func place(_ id: String, _ place: Int, at time: Timestamp) -> HTTPExchangeResponse {
+        let isGone = state.withLock { state in
+            let next = state.places[id] ?? 0
+            if place == next { state.places[id] = next + 1 }
+            return place < next - 1 || place > next
+        }
+        guard !isGone, let job = jobs.first(where: { $0.id == id }) else { return Self.problem(410, "no such place") }
+        var view = view(of: job, at: time).object ?? [:]
+        view["next"] = .number(JSONNumber(place + 1))
+        return Self.answer(200, .object(view))
     }
 
     private func list(at time: Timestamp) -> HTTPExchangeResponse {
