@@ -132,6 +132,46 @@ struct ComputeLedgerTests {
         #expect(await bench.resume().isWaiting)
     }
 
+    /// The list was read for polls and requests, and a submit that was answered so failed at the first try.
+    @Test(
+        "is sent again after a status that retry.statuses names beyond the usual ones", arguments: [423, 400, 409, 529])
+    func namedStatus(status: Int) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", status, "", headers: ["Retry-After": "7"])
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        let bench = try bench(service, extra: "\"retry\": { \"statuses\": [429, \(status)] },")
+        let failure = await bench.resume().tryFailure
+        #expect(failure?.kind == .answered)
+        #expect(failure?.retryAfter == .seconds(7))
+        #expect(bench.host.read { $0.record?.phase } == .intent)
+        #expect(await bench.resume().isWaiting)
+    }
+
+    @Test("that may have been accepted is not sent again because a list repeats the usual statuses")
+    func repeatedStatuses() async throws {
+        for status in [408, 425, 500, 502, 504] {
+            let service = ScriptedService()
+            service.on("POST /v1/jobs", status)
+            let statuses = #""retry": { "statuses": [408, 425, 429, 500, 502, 503, 504, 423] },"#
+            #expect(try await bench(service, extra: statuses).resume().unknown != nil)
+            #expect(service.lines.count == 1)
+        }
+    }
+
+    @Test("with a key that was sent before stays open after a status that retry.statuses names")
+    func namedStatusAfterALostAnswer() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionReset)
+        service.on("POST /v1/jobs", 423)
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        let bench = try bench(service, once: #"{ "key": "X-Key" }"#, extra: #""retry": { "statuses": [423] },"#)
+        #expect(await bench.resume().tryFailure?.kind == .silent)
+        #expect(await bench.resume().tryFailure?.kind == .answered)
+        #expect(bench.host.read { $0.record?.phase } == .sending)
+        #expect(await bench.resume().isWaiting)
+        #expect(Set(service.requests.compactMap { $0.header("X-Key") }).count == 1)
+    }
+
     @Test("is refused for good by any other 4xx", arguments: [400, 401, 403, 404, 422])
     func refused(status: Int) async throws {
         let service = ScriptedService()

@@ -405,6 +405,17 @@ struct ComputePollTests {
 
     @Test(
         "a job that the service says has ended, or does not know, is begun anew by a retry",
+    // A poll that was answered with 400 for too many of them failed a stage whose job went on.
+    @Test("a poll that fails with a status that retry.statuses names is no failed job", arguments: [400, 403, 423])
+    func failedPollByName(status: Int) async throws {
+        let service = ScriptedService()
+        for _ in 0..<20 { service.on("GET /v1/jobs/7", status, "{}") }
+        service.on("GET /v1/jobs/7", 200, #"{"state": "done"}"#)
+        let bench = try watch(service, states, stage: "\"retry\": { \"attempts\": 2, \"statuses\": [\(status)] },")
+        #expect(await bench.run().isFinished)
+        #expect(service.lines.count == 21)
+    }
+
         arguments: [
             (200, #"{"state": "error"}"#, ""), (200, #"{"state": "gone"}"#, ""), (404, "", #""settle": "0s""#),
             (200, #"{"state": "busy", "code": 9}"#, #""failWhen": "response.body.code == 9""#),

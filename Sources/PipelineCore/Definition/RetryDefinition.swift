@@ -83,7 +83,9 @@ private struct RetryFields: Sendable {
         maximum = Field("max", .duration(roots), default: "5m", "The longest delay.")
         statuses = Field(
             "statuses", .array(of: FieldType<Setting<Int>>.count(100...599, roots: roots)),
-            default: [408, 425, 429, 500, 502, 503, 504], "Statuses that are worth another try.")
+            default: [408, 425, 429, 500, 502, 503, 504],
+            "Statuses that are worth another try. One beyond the defaults says of a submit that it was not accepted, and of a "
+                + "poll nothing about the job.")
     }
 
     var field: Field<RetryDefinition> { Field("retry", type.named("retry"), "When a failed try is repeated.") }

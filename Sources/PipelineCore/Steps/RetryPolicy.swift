@@ -22,10 +22,13 @@ package struct RetryPolicy: Sendable, Hashable {
     /// Statuses of answers that are worth another try.
     package var statuses: [Int]
 
+    /// Statuses that are worth another try where the document says nothing.
+    private static let usualStatuses = [408, 425, 429, 500, 502, 503, 504]
+
     package init(
         attempts: Int = 5, duration: Duration = .seconds(86_400), delay: Duration = .seconds(1), factor: Double = 2,
         maximum: Duration = .seconds(300), jitter: Jitter = .full,
-        statuses: [Int] = [408, 425, 429, 500, 502, 503, 504]
+        statuses: [Int] = usualStatuses
     ) {
         self.attempts = attempts
         self.duration = duration
@@ -34,6 +37,13 @@ package struct RetryPolicy: Sendable, Hashable {
         self.maximum = maximum
         self.jitter = jitter
         self.statuses = statuses
+    }
+
+    /// Returns whether the document names a status beyond the usual ones. Its author knows then what it means at the
+    /// service: that the request was not taken. A list that repeats the usual ones says no such thing of these: of a submit
+    /// that was answered with 502 nobody knows what became of it.
+    package func namesExpressly(_ status: Int) -> Bool {
+        statuses.contains(status) && !Self.usualStatuses.contains(status)
     }
 
     /// The delay after the given number of failed attempts in a row (from 1).

@@ -42,12 +42,12 @@ extension ComputeStage {
         .failed(AttemptFailure(failure, kind: .held(.closed), retryAfter: wait))
     }
 
-    /// A server in trouble says nothing about the job, whatever its page looks like; nor does a refusal for which other
-    /// credentials are there by now.
+    /// A server in trouble says nothing about the job, whatever its page looks like; nor does a status that `retry` names,
+    /// nor a refusal for which other credentials are there by now.
     func saysNothing(
         _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, in context: Context
     ) async -> Bool {
-        if Self.isTransient(response.status) { return true }
+        if Self.isTransient(response.status) || context.facts.retry.statuses.contains(response.status) { return true }
         return await requests.hasNewCredentials(for: response.status, of: rendered, in: context)
     }
 

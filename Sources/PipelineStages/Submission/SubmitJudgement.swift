@@ -10,7 +10,7 @@ extension StageRequests {
     /// | an expected status whose captures are there | accepted |
     /// | an expected status without them | perhaps accepted |
     /// | an entry of `fail` | refused, or with `retry` not accepted |
-    /// | 429, 503 | not accepted, and may be sent after the floor |
+    /// | 429, 503, what `retry.statuses` names beyond its defaults | not accepted, and may be sent after the floor |
     /// | 408, 409, 425 | perhaps accepted: another request with the same key may be under way |
     /// | 401, 403 that new credentials or a new signature may mend | not accepted |
     /// | other 4xx | refused |
@@ -34,6 +34,8 @@ extension StageRequests {
         case .unexpected(let failure):
             switch response.status {
             case 429, 503: return .notAccepted(tryFailure(failure, of: response, in: context))
+            case let status where context.facts.retry.namesExpressly(status):
+                return .notAccepted(tryFailure(failure, of: response, in: context))
             case 408, 409, 425: return .uncertain(failure, retryAfter: retryAfter)
             case 400..<500:
                 let isNewer = await hasNewCredentials(for: response.status, of: rendered, in: context)
