@@ -172,6 +172,51 @@ struct ComputeLedgerTests {
         #expect(Set(service.requests.compactMap { $0.header("X-Key") }).count == 1)
     }
 
+    // MARK: Redirects
+
+    /// It was unknown whether the service had taken it, and nothing said where it belongs.
+    @Test("that belongs at another place by 307 or 308 was not taken, and the place is named", arguments: [307, 308])
+    func redirected(status: Int) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", status, headers: ["Location": "/v2/jobs?sig=abc"])
+        let bench = try bench(service, once: #"{ "key": "X-Key" }"#)
+        let failure = try #require(await bench.resume().tryFailure)
+        #expect(failure.kind == .definite)
+        #expect(failure.failure.hint == #"it is at http://api.test/v2/jobs: write that, or "redirects": 1 follows it"#)
+        #expect(bench.host.read { $0.record?.phase } == .refused)
+        #expect(service.lines.count == 1)
+    }
+
+    /// It went out five times, and each was redirected.
+    @Test(
+        "that was redirected otherwise is not sent again in vain, and the place is named",
+        arguments: [#"{ "key": "X-Key" }"#, #"{ "resend": true }"#])
+    func redirectedOtherwise(once: String) async throws {
+        for status in [301, 302, 303] {
+            let service = ScriptedService()
+            service.on("POST /v1/jobs", status, headers: ["Location": "http://api.test/v1/jobs/"])
+            let bench = try bench(service, once: once)
+            let reason = try #require(await bench.resume().unknown?.reason)
+            #expect(reason.hasPrefix("service 'api' answered \(status) "), "\(reason)")
+            #expect(
+                reason.hasSuffix(
+                    ", and would do so again; it is at http://api.test/v1/jobs/: write that; "
+                        + #""redirects": 1 would ask there with GET"#), "\(reason)")
+            #expect(service.lines.count == 1)
+        }
+    }
+
+    @Test("that was redirected is looked for, and sent once more at most")
+    func redirectedAndLookedFor() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 302, headers: ["Location": "/login"])
+        service.on("GET /v1/jobs/by-name/key1", 404)
+        let bench = try bench(service, once: name)
+        #expect(await bench.resume().isWaiting)
+        #expect(await bench.resume().unknown?.reason.contains("it is at http://api.test/login") == true)
+        #expect(service.lines.filter { $0.hasPrefix("POST") }.count == 2)
+    }
+
     @Test("is refused for good by any other 4xx", arguments: [400, 401, 403, 404, 422])
     func refused(status: Int) async throws {
         let service = ScriptedService()

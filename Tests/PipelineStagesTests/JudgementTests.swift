@@ -124,9 +124,9 @@ struct JudgementTests {
     @Test("a redirect that is not followed says how to follow it")
     func redirect() async throws {
         let failure = try await failure(
-            302, "", request: #""once": { "resend": true },"#, headers: ["Location": "/login"])
-        #expect(failure?.title == "service 'api' answered 302 Found")
-        #expect(failure?.hint?.contains("\"redirects\"") == true)
+            308, "", request: #""once": { "resend": true },"#, headers: ["Location": "/v2/jobs"])
+        #expect(failure?.title == "service 'api' answered 308 Permanent Redirect")
+        #expect(failure?.hint == #"it is at http://api.test/v2/jobs: write that, or "redirects": 1 follows it"#)
     }
 
     /// Neither its name nor its status was told, and it was asked for until the tries were used up.

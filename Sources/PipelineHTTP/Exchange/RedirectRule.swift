@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// Which answer is followed, and with what request (RFC 9110 §15.4).
-struct RedirectRule {
+package struct RedirectRule {
     /// The number that may be followed.
     let limit: Int
     /// True when credentials may go to another origin.
@@ -17,16 +17,19 @@ struct RedirectRule {
         limit > 0 && [301, 302, 303, 307, 308].contains(status) && headers[.location] != nil
     }
 
-    /// The request of the next hop.
-    ///
-    /// 303 turns all but HEAD into GET, 301 and 302 turn POST into GET, as browsers do; 307 and 308 keep method and
-    /// body. Credentials stay with their origin.
+    /// The method of the next hop: 303 turns all but HEAD into GET, 301 and 302 turn POST into GET, as browsers do; 307 and
+    /// 308 keep it.
+    package static func method(after method: HTTPRequest.Method, status: Int) -> HTTPRequest.Method {
+        let turnsToGet = status == 303 ? method != .head : status < 303 && method == .post
+        return turnsToGet ? .get : method
+    }
+
+    /// The request of the next hop; it has the body as long as it keeps its method. Credentials stay with their origin.
     func next(after request: RequestDescription, status: Int, to url: String) -> RequestDescription {
         var next = request
         next.url = URLParts.withoutUser(url)?.url ?? url
-        let turnsToGet = status == 303 ? request.method != .head : status < 303 && request.method == .post
-        if turnsToGet {
-            next.method = .get
+        next.method = Self.method(after: request.method, status: status)
+        if next.method != request.method || status == 303 && request.method != .head {
             next.body = .none
             for name in [HTTPField.Name.contentType, .contentEncoding, .contentLanguage, .contentLocation] {
                 next.headers[name] = nil

@@ -63,17 +63,18 @@ struct GuardedSubmit: Sendable {
         digest: String, line: String? = nil, in context: StageContext<Checkpoint>, accept: Accept,
         exchange: (IdempotencyKey?) async throws(StageFailure) -> Exchange
     ) async throws(StageFailure) -> SubmitOutcome {
-        var cause: String?
+        var uncertain: StepFailure?
         let outcome = try await context.submit(
             digest: digest,
             send: { record async throws(StageFailure) in
                 let response = try await send(record, in: context, accept: accept, exchange: exchange)
-                if case .uncertain(let failure, _) = response { cause = failure.title }
+                if case .uncertain(let failure, _) = response { uncertain = failure }
                 return response
             },
             reconcile: { record async throws(StageFailure) in
                 var reconciliation = SubmitReconciliation(requests: requests, definition: definition, digest: digest)
-                if let cause { reconciliation.cause = cause }
+                if let uncertain { reconciliation.cause = uncertain.title }
+                if let status = uncertain?.status, 300..<400 ~= status { reconciliation.redirection = uncertain?.hint }
                 return try await reconciliation.perform(record, in: context, accept: accept)
             })
         guard case .unknown(let submit) = outcome, definition.onUnknown == .fail else { return outcome }

@@ -11,6 +11,8 @@ extension StageRequests {
     /// | an expected status without them | perhaps accepted |
     /// | an entry of `fail` | refused, or with `retry` not accepted |
     /// | 429, 503, what `retry.statuses` names beyond its defaults | not accepted, and may be sent after the floor |
+    /// | 307, 308 with a place | refused: it is for another place, and was not sent there (RFC 9110, section 15.4.8) |
+    /// | other 3xx with a place | perhaps accepted, and sent again in vain |
     /// | 408, 409, 425 | perhaps accepted: another request with the same key may be under way |
     /// | 401, 403 that new credentials or a new signature may mend | not accepted |
     /// | other 4xx | refused |
@@ -36,6 +38,7 @@ extension StageRequests {
             case 429, 503: return .notAccepted(tryFailure(failure, of: response, in: context))
             case let status where context.facts.retry.namesExpressly(status):
                 return .notAccepted(tryFailure(failure, of: response, in: context))
+            case 307...308 where answer.redirect != nil: return .refused(failure)
             case 408, 409, 425: return .uncertain(failure, retryAfter: retryAfter)
             case 400..<500:
                 let isNewer = await hasNewCredentials(for: response.status, of: rendered, in: context)

@@ -10,6 +10,8 @@ struct SubmitReconciliation: Sendable {
     let digest: String
     /// The reason why it isn't known.
     var cause = "the answer is lost"
+    /// The words on where a redirect led: another send would be redirected too. Nil when none did.
+    var redirection: String?
 
     init(requests: StageRequests, definition: RequestDefinition, digest: String) {
         self.requests = requests.revealing(definition.capture)
@@ -21,30 +23,38 @@ struct SubmitReconciliation: Sendable {
         _ record: SubmitRecord, in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
     ) async throws(StageFailure) -> Reconciliation {
         guard let once = definition.once else {
-            return .unsettled(reason: "\(cause), and the request has no \"once\" to settle it by")
+            return unsettled("the request has no \"once\" to settle it by")
         }
-        if try await context.value(of: once.resends) { return .resend }
-        if let key = once.key {
+        let isResendVain = redirection != nil
+        if !isResendVain, try await context.value(of: once.resends) { return .resend }
+        if !isResendVain, let key = once.key {
             let validity = try await context.value(of: key.validity)
             let age = context.now - (record.firstSent ?? context.now)
             let isChanged = record.isOfOtherFiles(than: digest)
             if age <= validity, !isChanged { return .resend }
             if age <= validity, once.lookUp == nil { return .failed(Self.changed(requests, in: context)) }
             if once.lookUp == nil {
-                return .unsettled(
-                    reason: "\(cause), and the key, sent \(DurationText.describe(age)) ago, was valid for "
+                return unsettled(
+                    "the key, sent \(DurationText.describe(age)) ago, was valid for "
                         + DurationText.describe(validity))
             }
         }
-        let look = Look(record: record, pause: try await context.value(of: once.settle))
+        // Redirected again after a look-up that found nothing, it is not sent a third time.
+        let end = isResendVain && record.sends > 1 ? unsettled("nothing of it was found") : nil
+        let look = Look(record: record, pause: try await context.value(of: once.settle), end: end)
         switch once.lookUp {
         case .name(let request, let ours, let missing):
             return try await found(by: request, ours: ours, missing: missing, look, in: context, accept: accept)
         case .match(let list, let items, let condition, let then):
             return try await found(
                 in: list, items: items, where: condition, then: then, look, in: context, accept: accept)
-        case nil: return .unsettled(reason: "\(cause), and \"once\" has no way to settle it")
+        case nil where isResendVain: return unsettled("would do so again")
+        case nil: return unsettled("\"once\" has no way to settle it")
         }
+    }
+
+    private func unsettled(_ obstacle: String) -> Reconciliation {
+        .unsettled(reason: "\(cause), and \(obstacle)" + (redirection.map { "; \($0)" } ?? ""))
     }
 
     /// That a key can't go out again, as the service would take what it got under it for the files as they are now.
@@ -64,8 +74,10 @@ struct SubmitReconciliation: Sendable {
     private struct Look {
         let record: SubmitRecord
         let pause: Duration
+        /// The end when nothing is found and nothing is to be sent; nil when it may be sent again.
+        let end: Reconciliation?
 
-        var nothing: Reconciliation { record.misses == 0 ? .lookAgain(after: pause) : .resend }
+        var nothing: Reconciliation { end ?? (record.misses == 0 ? .lookAgain(after: pause) : .resend) }
     }
 
     // MARK: By name
@@ -114,11 +126,10 @@ struct SubmitReconciliation: Sendable {
         }
         guard let item = result.matches.first else {
             if result.isWhole { return look.nothing }
-            return .unsettled(
-                reason: "\(cause), and it is not on the first \(ListSearch.mostPages) pages of the list")
+            return unsettled("it is not on the first \(ListSearch.mostPages) pages of the list")
         }
         guard result.matches.count == 1 else {
-            return .unsettled(reason: "\(cause), and \(result.matches.count) entries of the list match")
+            return unsettled("\(result.matches.count) entries of the list match")
         }
         guard let then else {
             var body: [UInt8] = []
@@ -192,7 +203,7 @@ struct SubmitReconciliation: Sendable {
     /// A look-up that can't work proves nothing about the submit: a person must tell.
     private func reconciliation(of failed: AttemptFailure) -> Reconciliation {
         guard failed.kind == .definite else { return .failed(failed) }
-        return .unsettled(reason: "\(cause), and the look-up failed: \(failed.failure.title)")
+        return unsettled("the look-up failed: \(failed.failure.title)")
     }
 }
 

@@ -8,6 +8,12 @@ extension ServiceResponse {
         return URLReference.resolve(location, against: url)
     }
 
+    /// The place where the request belongs by a redirect; nil for none (RFC 9110, section 15.4).
+    var redirect: String? {
+        guard [301, 302, 303, 307, 308].contains(status), let location = header("Location").first else { return nil }
+        return URLReference.resolve(location, against: url)
+    }
+
     /// The text of the first element of an XML answer at the path, as `/Error/Code`; nil for none, and for an answer that
     /// is no XML.
     func xmlText(_ path: String) -> String? { xmlTexts(path).first }

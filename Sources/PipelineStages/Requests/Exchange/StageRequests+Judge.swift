@@ -135,14 +135,25 @@ extension StageRequests {
         return failure(
             "\(name(of: rendered.description.url)) answered \(StatusText.describe(answer.status))\(message)", answer,
             of: rendered,
-            hint: hint(for: answer, rendered, restart: context.facts.restartCommand), in: context)
+            hint: redirection(of: answer, rendered, in: context)
+                ?? hint(for: answer, rendered, restart: context.facts.restartCommand), in: context)
+    }
+
+    /// The words on where a redirect leads, without the query, in which credentials may stand; nil for any other answer.
+    private func redirection<Checkpoint>(
+        of answer: ServiceResponse, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) -> String? {
+        guard let target = answer.redirect else { return nil }
+        let place = ShownText.excerpt(String(target.prefix { $0 != "?" && $0 != "#" }), in: context)
+        let method = rendered.definition.method
+        let becomes = RedirectRule.method(after: method, status: answer.status)
+        return becomes == method
+            ? "it is at \(place): write that, or \"redirects\": 1 follows it"
+            : "it is at \(place): write that; \"redirects\": 1 would ask there with \(becomes.rawValue)"
     }
 
     private func hint(for answer: ServiceResponse, _ rendered: RenderedRequest, restart: String) -> String? {
         switch answer.status {
-        case 301, 302, 303, 307, 308:
-            let target = answer.header("Location").first == nil ? "" : " to follow it"
-            return "this request follows no redirect; set \"redirects\": 1\(target), or ask the new place"
         case 401, 403, 410:
             let credentials = "check the credentials of \(name(of: rendered.description.url))"
             guard let renewal = rendered.definition.url.renewal(restart: restart) else {
