@@ -206,6 +206,14 @@ struct ComputePollTests {
             ),
             (#""status": "$.state", "succeeded": ["done"]"#, #"{"state": "Done"}"#, #"did you mean "done""#),
             (
+                #""status": "$.state", "succeeded": ["3"], "failed": ["4"]"#, #"{"state": 3}"#,
+                #"counts as running; "3" in the lists is a string, and this is a number"#
+            ),
+            (
+                #""status": "$.state", "succeeded": [true], "failed": ["x"]"#, #"{"state": "True"}"#,
+                #"counts as running; true in the lists is a boolean, and this is a string"#
+            ),
+            (
                 #""status": "$.state", "succeeded": ["done"]"#, #"{"status": "done"}"#,
                 #"$.state finds nothing in the answer to the poll, which counts as running; it begins: {"status": "done"}"#
             ),
@@ -240,6 +248,32 @@ struct ComputePollTests {
         service.on("GET /v1/jobs/7", 200, #"{"state": "processing"}"#)
         let bench = try watch(service, states)
         #expect(await bench.resume().isWaiting)
+        #expect(bench.host.read(\.warnings).isEmpty)
+    }
+
+    // A job whose last state stands in no list was polled for a week without a word.
+    @Test("it is told the first state in none of the lists once the job is late")
+    func lateState() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", 200, #"{"state": "queued"}"#)
+        for _ in 0..<60 { service.on("GET /v1/jobs/7", 200, #"{"state": "Succeeded"}"#) }
+        service.on("GET /v1/jobs/7", 200, #"{"state": "Odd"}"#)
+        let bench = try watch(service, #""status": "$.state", "succeeded": ["OK"], "every": "1s""#)
+        for _ in 0..<59 { #expect(await bench.resume().isWaiting) }
+        #expect(bench.host.read(\.warnings).isEmpty)
+        for _ in 0..<20 { #expect(await bench.resume().isWaiting) }
+        #expect(
+            bench.host.read(\.warnings) == [
+                #"the state "Succeeded" is in none of the lists of the poll, and counts as running"#
+            ])
+    }
+
+    @Test("what is not yet true is no such state")
+    func notYetTrue() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", 200, #"{"ready": false}"#)
+        let bench = try watch(service, #""status": "$.ready", "succeeded": [true], "every": "30s""#)
+        for _ in 0..<10 { #expect(await bench.resume().isWaiting) }
         #expect(bench.host.read(\.warnings).isEmpty)
     }
 

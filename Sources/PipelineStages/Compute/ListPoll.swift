@@ -28,7 +28,7 @@ struct ListPoll {
         let response = HTTPExchangeResponse(status: 200, body: entry.body, url: entry.url)
         do throws(StageFailure) {
             switch try await stage.judge(response, poll, rendered, in: context) {
-            case .running(let report) where report.doubts.isEmpty: return .running(report)
+            case .running(let report) where !report.isDoubtful: return .running(report)
             case .succeeded(let answer) where list.isWhole: return .succeeded(answer)
             case .ended(let failure) where list.isWhole: return .ended(failure)
             case .running, .succeeded, .ended, .refused, .missing, .failedPoll: return nil
@@ -43,11 +43,7 @@ struct ListPoll {
     /// Returns whether the job's next look may be a shared one: it is not late, and this is not the tenth.
     private func mayShare(_ checkpoint: ComputeCheckpoint) -> Bool {
         if (checkpoint.polls + 1) % Self.looksPerOwn == 0 || checkpoint.failures > 0 { return false }
-        let elapsed = (context.now - context.facts.started).seconds
-        guard let estimate = Estimate(context.facts.outlook(), elapsed: elapsed, words: Estimate.Words()) else {
-            return true
-        }
-        return estimate.distribution.quantile(0.99) > elapsed
+        return stage.isWithinEstimate(in: context) != false
     }
 
     /// Returns what the service calls the job: the capture `id` of the submit, or its only one. Nil where that is no

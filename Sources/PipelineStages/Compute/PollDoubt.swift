@@ -10,21 +10,26 @@ struct PollDoubt: Sendable, Equatable {
 
     /// The number of doubts of one stage that are told.
     static let limit = 8
+    /// The key of the doubt that says nothing against the answer, only that the job takes long.
+    static let lateKey = "late state"
 
     /// Returns what is doubtful about an answer that says that the job runs.
+    ///
+    /// - Parameter isLate: true if the job takes longer than was to be expected.
     static func doubts(
-        about poll: PollDefinition, _ answer: ServiceResponse, excerpt: (String) -> String
+        about poll: PollDefinition, _ answer: ServiceResponse, isLate: Bool, excerpt: (String) -> String
     ) -> [PollDoubt] {
-        let status = poll.status.flatMap { state(of: $0, poll, answer, excerpt) }
+        let status = poll.status.flatMap { state(of: $0, poll, answer, isLate, excerpt) }
         return [status ?? page(poll, answer, excerpt), share(of: poll, answer)].compactMap(\.self)
     }
 
     private static func state(
-        of selector: Selector, _ poll: PollDefinition, _ answer: ServiceResponse, _ excerpt: (String) -> String
+        of selector: Selector, _ poll: PollDefinition, _ answer: ServiceResponse, _ isLate: Bool,
+        _ excerpt: (String) -> String
     ) -> PollDoubt? {
         let status = selector.lenientValue(in: answer)
         guard status.isNull || status.array?.isEmpty == true else {
-            return poll.lists.meaning(of: status) == nil ? word(status, poll.lists, excerpt) : nil
+            return poll.lists.meaning(of: status) == nil ? word(status, poll.lists, isLate, excerpt) : nil
         }
         // A filter that finds nothing yet is a way to say that the job runs.
         if let query = try? JSONPathQuery(selector.text), !query.isSingular, (try? answer.json()) != nil { return nil }
@@ -56,20 +61,35 @@ struct PollDoubt: Sendable, Equatable {
         return PollDoubt(key: "no JSON", message: "the answer to the poll is not JSON\(type); \(start)")
     }
 
-    /// A state in none of the lists. Where the document lists no running states, every such word is one; then only
-    /// those are told that look like another list's.
-    private static func word(_ status: JSON, _ lists: StatusLists, _ excerpt: (String) -> String) -> PollDoubt? {
-        let listed = lists.values.filter { $0.key != .running }.values.joined().compactMap(\.string)
-        let near = (status.array ?? [status]).compactMap(\.string).compactMap {
-            Suggestion.nearest(to: $0, among: listed)
-        }
-        guard lists.values[.running]?.isEmpty == false || !near.isEmpty else { return nil }
+    /// A state in none of the lists. Where the document lists no running states, every other word is one: then those are
+    /// told at once that look like another list's, and the first of the others when the job is late.
+    private static func word(
+        _ status: JSON, _ lists: StatusLists, _ isLate: Bool, _ excerpt: (String) -> String
+    ) -> PollDoubt? {
+        let ends = StatusLists.Meaning.allCases.filter { $0 != .running }.flatMap { lists.values[$0] ?? [] }
+        let states = status.array ?? [status]
         let shown = excerpt(status.text)
-        let guess = near.first.map { "; did you mean \"\($0)\" to be \(shown)?" } ?? ""
+        let guess = states.compactMap { Self.guess(of: $0, among: ends, shown) }.first
+        let hasRunning = lists.values[.running]?.isEmpty == false
+        // What is not yet true is a way to say that the job runs.
+        let isOpposite = states.allSatisfy(\.isBoolean) && ends.contains(where: \.isBoolean)
+        guard hasRunning || guess != nil || isLate && !isOpposite else { return nil }
         return PollDoubt(
-            key: "state \(shown)",
-            message: "the state \(shown) is in none of the lists of the poll, and counts as running\(guess)")
+            key: hasRunning || guess != nil ? "state \(shown)" : lateKey,
+            message: "the state \(shown) is in none of the lists of the poll, and counts as running\(guess ?? "")")
     }
+
+    /// The words on the listed state that may be meant: one of another type with the same text, as 3 and "3", or one that is
+    /// spelled much the same.
+    private static func guess(of state: JSON, among listed: [JSON], _ shown: String) -> String? {
+        if let same = listed.first(where: { plain($0) == plain(state) && $0.kindName != state.kindName }) {
+            return "; \(same.text) in the lists is \(same.kindName), and this is \(state.kindName)"
+        }
+        return state.string.flatMap { Suggestion.nearest(to: $0, among: listed.compactMap(\.string)) }
+            .map { "; did you mean \"\($0)\" to be \(shown)?" }
+    }
+
+    private static func plain(_ state: JSON) -> String { (state.string ?? state.text).lowercased() }
 
     private static func share(of poll: PollDefinition, _ answer: ServiceResponse) -> PollDoubt? {
         guard case .percentage(let selector) = poll.progress,
@@ -80,4 +100,8 @@ struct PollDoubt: Sendable, Equatable {
             message: "the progress \(number) counts as a percentage; one that goes from 0 to 1 is written "
                 + "\"progress\": { \"fraction\": \"\(selector.text)\" }")
     }
+}
+
+extension JSON {
+    fileprivate var isBoolean: Bool { if case .bool = self { true } else { false } }
 }

@@ -45,6 +45,9 @@ struct PollReport: Sendable {
     /// The values of the answer that the stage's next requests read.
     var captures = JSONObject()
 
+    /// True if the answer may not be what it is read as.
+    var isDoubtful: Bool { doubts.contains { $0.key != PollDoubt.lateKey } }
+
     init() {}
 
     /// The words that an estimate is made from.
@@ -62,10 +65,10 @@ struct PollReport: Sendable {
         share = share.map { min(max($0, 0), 1) }
         secondsLeft = (poll.remaining?.lenientValue(in: answer)).flatMap(Self.number).map { max($0, 0) }
         message = (poll.message?.lenientValue(in: answer)).flatMap(ErrorMessage.text)
+        captures = poll.carried.valuesPresent(in: answer)
     }
 
     /// Numbers also come as strings, percentages with their sign.
-        captures = poll.carried.valuesPresent(in: answer)
     static func number(_ value: JSON) -> Double? {
         let number: Double? =
             switch value {

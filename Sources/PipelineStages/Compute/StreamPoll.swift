@@ -62,7 +62,9 @@ struct StreamPoll {
         let report = PollReport(poll, answer)
         let begin = checkpoint.begin(of: context.facts)
         context.report(.remote(share: report.share, secondsLeft: report.secondsLeft, since: begin))
-        let doubts = PollDoubt.doubts(about: poll, answer) { ShownText.excerpt($0, limit: 120, in: context) }
+        let doubts = PollDoubt.doubts(about: poll, answer, isLate: false) {
+            ShownText.excerpt($0, limit: 120, in: context)
+        }
         try await stage.tell(doubts, &checkpoint, in: context)
         context.pass(.pollAnswered)
         return report
