@@ -1,6 +1,7 @@
 import Foundation
 import JSONPath
 import PipelineTestKit
+import Synchronization
 import Testing
 
 /// `pipeline test` as people use it: recorded once against a real server, then replayed without one.
@@ -97,6 +98,47 @@ import Testing
             #expect(moved.output.contains("GET \(server.url)/models/7\n# nothing was recorded for it"))
             #expect(moved.output.contains("model: GET \(server.url)/jobs/7\n# it was recorded, and was not sent"))
             #expect(moved.output.contains("the job ends as recorded, succeeded\n# it ended failed"))
+        }
+    }
+
+    // A submit that was sent again got the answer of another operation that was left of the same URL.
+    @Test("a service with one URL for everything answers a killed run as it did before")
+    func oneURL() async throws {
+        try await inFolder { folder in
+            let polls = Mutex(0)
+            let server = try LoopbackServer { request in
+                switch request.header("x-target") {
+                case "Start": .json(#"{"id": "7"}"#)
+                case "Get":
+                    .json(
+                        polls.withLock { count in
+                            count += 1
+                            return count < 3 ? #"{"state": "RUNNING"}"# : #"{"state": "DONE"}"#
+                        })
+                default: .json(#"{"rows": "a,b"}"#)
+                }
+            }
+            let document = """
+                { "pipeline": 1, "name": "one", "services": { "s": { "url": "\(server.url)" } },
+                  "stages": [
+                    { "id": "query", "kind": "compute", "service": "s",
+                      "submit": { "POST": "/", "headers": { "X-Target": "Start" }, "json": { "token": "${{ self.key }}" },
+                                  "capture": { "id": "$.id" }, "once": { "key": true } },
+                      "poll": { "POST": "/", "headers": { "X-Target": "Get" }, "json": { "id": "${{ self.id }}" },
+                                "status": "$.state", "succeeded": ["DONE"], "first": "1ms", "every": "1ms" } },
+                    { "id": "rows", "kind": "request", "service": "s",
+                      "request": { "POST": "/", "headers": { "X-Target": "Rows" },
+                                   "json": { "id": "${{ stages.query.id }}" }, "once": { "resend": true } },
+                      "capture": { "text": "$.rows" } },
+                    { "id": "result", "kind": "write", "to": "rows.csv", "text": "${{ stages.rows.text }}" } ] }
+                """
+            try write(document, "one.json", in: folder)
+            let recorded = try await run(folder, ["one.json", "--record", "exchanges"])
+            server.stop()
+            #expect(recorded.cause == .exited(0), "\(recorded)")
+            let killed = try await run(folder, ["one.json", "--crash"])
+            #expect(killed.cause == .exited(0), "\(killed)")
+            #expect(killed.output.contains("killed at submit.sent:1 and resumed"))
         }
     }
 

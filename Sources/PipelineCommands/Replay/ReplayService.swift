@@ -7,8 +7,8 @@ import Synchronization
 
 /// The far end of a replayed run: gives each request the response that was recorded for it, and notes what differs.
 ///
-/// A request takes the first exchange of its method and URL that is left, one with the same body before others; where
-/// there is none, one of the same method and path, and what differs is told.
+/// A request takes the first exchange with its content that is left, or one with its content that was taken before. Where
+/// there is none, it takes one of its method and URL that is left, or of its method and path, and what differs is told.
 final class ReplayService: SimulatedService {
     /// One request that came.
     struct Request: Sendable {
@@ -65,10 +65,10 @@ final class ReplayService: SimulatedService {
         let exchanges = recording.exchanges
         let places = left.sorted()
         if let place = places.first(where: { sent.isSame(exchanges[$0]) }) { return (place, false) }
-        if let place = places.first(where: { sent.hasPlace(of: exchanges[$0]) }) { return (place, false) }
-        // A run that was killed asks again for what it had asked.
+        // A run that was killed asks again for what it had asked: what is left of the same URL may be another operation's.
         let used = exchanges.indices.filter { !left.contains($0) && exchanges[$0].callback == nil }
         if let place = used.last(where: { sent.isSame(exchanges[$0]) }) { return (place, true) }
+        if let place = places.first(where: { sent.hasPlace(of: exchanges[$0]) }) { return (place, false) }
         return (places.first { sent.hasPath(of: exchanges[$0]) }, false)
     }
 
