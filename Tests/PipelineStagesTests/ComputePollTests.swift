@@ -277,6 +277,19 @@ struct ComputePollTests {
         #expect(bench.host.read(\.warnings).isEmpty)
     }
 
+    // The first list that holds it decided, and the job failed.
+    @Test("a state that stands in two lists is a mistake")
+    func stateInTwoLists() {
+        let report = StageBench.report(
+            """
+            { "id": "model", "kind": "compute", "service": "api",
+              "poll": { "GET": "/j", "status": "$.s", "succeeded": ["a", "b", "b"], "failed": ["a"], "running": [1] } }
+            """)
+        #expect(report.contains(#"error: the state "a" stands in "failed" too"#), "\(report)")
+        #expect(report.contains("hint: a state means one thing: keep it in one of the lists"))
+        #expect(report.ranges(of: "error:").count == 1)
+    }
+
     @Test("of a list of polls the first that finds the job decides")
     func listOfPolls() async throws {
         let service = ScriptedService()
@@ -392,6 +405,17 @@ struct ComputePollTests {
         #expect(service.lines.count == 21)
     }
 
+    // A poll that was answered with 400 for too many of them failed a stage whose job went on.
+    @Test("a poll that fails with a status that retry.statuses names is no failed job", arguments: [400, 403, 423])
+    func failedPollByName(status: Int) async throws {
+        let service = ScriptedService()
+        for _ in 0..<20 { service.on("GET /v1/jobs/7", status, "{}") }
+        service.on("GET /v1/jobs/7", 200, #"{"state": "done"}"#)
+        let bench = try watch(service, states, stage: "\"retry\": { \"attempts\": 2, \"statuses\": [\(status)] },")
+        #expect(await bench.run().isFinished)
+        #expect(service.lines.count == 21)
+    }
+
     @Test("a poll without an answer is no failed job, and its delay grows")
     func noAnswer() async throws {
         let service = ScriptedService()
@@ -439,17 +463,6 @@ struct ComputePollTests {
 
     @Test(
         "a job that the service says has ended, or does not know, is begun anew by a retry",
-    // A poll that was answered with 400 for too many of them failed a stage whose job went on.
-    @Test("a poll that fails with a status that retry.statuses names is no failed job", arguments: [400, 403, 423])
-    func failedPollByName(status: Int) async throws {
-        let service = ScriptedService()
-        for _ in 0..<20 { service.on("GET /v1/jobs/7", status, "{}") }
-        service.on("GET /v1/jobs/7", 200, #"{"state": "done"}"#)
-        let bench = try watch(service, states, stage: "\"retry\": { \"attempts\": 2, \"statuses\": [\(status)] },")
-        #expect(await bench.run().isFinished)
-        #expect(service.lines.count == 21)
-    }
-
         arguments: [
             (200, #"{"state": "error"}"#, ""), (200, #"{"state": "gone"}"#, ""), (404, "", #""settle": "0s""#),
             (200, #"{"state": "busy", "code": 9}"#, #""failWhen": "response.body.code == 9""#),

@@ -119,7 +119,25 @@ private struct PollFields: Sendable {
                     hint: "add \"status\": \"$.state\"")
             }
         }
+        checkMeanings(reader)
         return result
+    }
+
+    /// Reports states that stand in two lists: the first of these would decide in silence.
+    private func checkMeanings(_ reader: ObjectReader) {
+        var meanings: [JSON: StatusLists.Meaning] = [:]
+        for (meaning, field) in lists {
+            for place in reader.place(of: field.name)?.elements ?? [] {
+                let state = place.node.json
+                if let other = meanings[state], other != meaning {
+                    reader.findings.report(
+                        place, "the state \(state.text) stands in \"\(other.rawValue)\" too",
+                        hint: "a state means one thing: keep it in one of the lists")
+                } else {
+                    meanings[state] = meaning
+                }
+            }
+        }
     }
 }
 
