@@ -1,8 +1,9 @@
 import JSONPath
 
-/// Warns of other tools' ways to write an expression, `{{ x }}`, `${x}` and `$x`, which are plain text here.
+/// Finds expressions where they are plain text: in names of members, which is a mistake, and in other tools' ways to write
+/// them, `{{ x }}`, `${x}` and `$x`, of which it warns.
 ///
-/// They may be meant as text, of a shell or of a template that a service fills in: so only what begins with a name
+/// The latter may be meant as text, of a shell or of a template that a service fills in: so only what begins with a name
 /// that means something here is told, and a string that is nothing else.
 struct TemplateSlips {
     /// The whole document.
@@ -24,10 +25,20 @@ struct TemplateSlips {
         case .string(let text): check(text, at: node)
         case .array(let elements): for element in elements { check(element) }
         case .object(let members):
-            for member in members where !Self.plainKeys.contains(member.name) && !member.name.hasPrefix("x-") {
-                check(member.value)
+            for member in members {
+                if TemplateReader.hasExpression(member.name) { report(member) }
+                if !Self.plainKeys.contains(member.name), !member.name.hasPrefix("x-") { check(member.value) }
             }
         }
+    }
+
+    private func report(_ member: JSONNode.Member) {
+        findings.report(
+            range: member.nameRange, pointer: root.descendant(at: member.nameRange.start).pointer,
+            "an expression in a name is not evaluated: names are no templates",
+            hint: "in \"json\" an expression can make the whole object: "
+                + "${{ parse('{' + json(NAME) + ':' + json(VALUE) + '}') }}"
+        )
     }
 
     private func check(_ text: String, at node: JSONNode) {
