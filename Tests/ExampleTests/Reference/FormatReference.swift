@@ -94,7 +94,7 @@ struct FormatReference {
     ) {
         if let name, !written.insert(name).inserted { return }
         let required = Set((schema["required"]?.array ?? []).compactMap(\.string))
-        let request = Set((root["$defs"]?["request"]?["properties"]?.object ?? [:]).map(\.name))
+        let request = requestKeys
         let properties = schema["properties"]?.object ?? [:]
         let isMore = name != "request" && Self.methods.isSubset(of: properties.map(\.name))
         var rows = properties.map { ($0.name, $0.value, required.contains($0.name)) }
@@ -104,16 +104,22 @@ struct FormatReference {
         if isMore { text += "It has all keys of a request, and:\n\n" }
         sections.append(Section(title: title, text: text + table(rows)))
         for (key, value, _) in rows where key != "kind" {
-            for (object, label) in Self.inner(value, key) { add("\(Self.place(title))\(label)`", object) }
+            for (object, label) in inner(value, key) { add("\(Self.place(title))\(label)`", object) }
         }
     }
 
     /// The objects with keys of their own that stand in a value.
-    private static func inner(_ value: JSON, _ key: String) -> [(JSON, String)] {
-        if value["properties"] != nil { return isRequest(value) ? [] : [(value, key)] }
+    private func inner(_ value: JSON, _ key: String) -> [(JSON, String)] {
+        if let properties = value["properties"]?.object {
+            return requestKeys.isSuperset(of: properties.map(\.name)) ? [] : [(value, key)]
+        }
         if let items = value["items"] { return inner(items, "\(key)[]") }
         if let entries = value["additionalProperties"], entries != false { return inner(entries, "\(key).NAME") }
         return (value["anyOf"]?.array ?? []).flatMap { inner($0, key) }
+    }
+
+    private var requestKeys: Set<String> {
+        Set((root["$defs"]?["request"]?["properties"]?.object ?? [:]).map(\.name))
     }
 
     private static func isRequest(_ schema: JSON) -> Bool {

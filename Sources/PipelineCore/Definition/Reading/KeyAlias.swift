@@ -58,6 +58,9 @@ enum KeyAlias {
         case "required" where fields.contains("enum"): return "an input without a \"default\" is required"
         case "submit" where fields.contains("request"), "poll" where fields.contains("request"):
             return "it is a key of stages of kind \"compute\""
+        case "keep" where fields.contains("part"): return "it is a key of \"part\""
+        case "received" where fields.contains("ask"), "offset" where fields.contains("ask"):
+            return "it is a key of \"ask\""
         case "run", "script", "command", "shell":
             return fields.contains("kind") ? "a stage sends requests; a program of your own is a plugin" : nil
         default: return nil
