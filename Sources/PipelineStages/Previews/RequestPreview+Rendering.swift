@@ -72,13 +72,13 @@ extension StageRequests {
         let names = Set(query.map(\.name))
         let all = query + more.filter { !names.contains($0.name) }
         guard !all.isEmpty else { return url }
-        let pairs = all.map { "\(Self.encoded($0.name))=\(Self.encoded($0.value))" }
-        return url + (url.contains("?") ? "&" : "?") + pairs.joined(separator: "&")
+        return url + (url.contains("?") ? "&" : "?") + Self.encoded(all)
     }
 
-    /// A value with a name for what comes later is left readable.
-    private static func encoded(_ text: String) -> String {
-        text.contains("‹") ? text : PercentEncoding.component(text)
+    /// The pairs as a query and a form have them; a value with a name for what comes later is left readable.
+    fileprivate static func encoded(_ pairs: [(name: String, value: String)]) -> String {
+        func encoded(_ text: String) -> String { text.contains("‹") ? text : PercentEncoding.component(text) }
+        return pairs.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
     }
 
     /// Returns what the decorators make of a request with no body: their fields, query and form. Those that need what
@@ -188,13 +188,7 @@ extension BodyDefinition {
         switch self {
         case .none: .null
         case .json(let template): template.describe(in: scope)
-        case .form(let table):
-            .object(
-                JSONObject(
-                    table.entries.compactMap { entry in
-                        let value = entry.value.describe(in: scope)
-                        return value.isNull ? nil : (entry.name, value)
-                    }))
+        case .form(let table): .string(StageRequests.encoded(table.descriptions(in: scope)))
         case .text(let template): .string(template.describe(in: scope))
         case .file(let template, _): .string("‹file \(template.describe(in: scope))›")
         case .part: "‹bytes of the part›"
