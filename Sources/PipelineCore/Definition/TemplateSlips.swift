@@ -1,7 +1,7 @@
 import JSONPath
 
-/// Finds expressions where they are plain text: in names of members, which is a mistake, and in other tools' ways to write
-/// them, `{{ x }}`, `${x}` and `$x`, of which it warns.
+/// Warns of expressions where they are plain text: in names of members, and in other tools' ways to write them, `{{ x }}`,
+/// `${x}` and `$x`.
 ///
 /// The latter may be meant as text, of a shell or of a template that a service fills in: so only what begins with a name
 /// that means something here is told, and a string that is nothing else.
@@ -26,14 +26,14 @@ struct TemplateSlips {
         case .array(let elements): for element in elements { check(element) }
         case .object(let members):
             for member in members {
-                if TemplateReader.hasExpression(member.name) { report(member) }
+                if TemplateReader.hasExpression(member.name) { warn(of: member) }
                 if !Self.plainKeys.contains(member.name), !member.name.hasPrefix("x-") { check(member.value) }
             }
         }
     }
 
-    private func report(_ member: JSONNode.Member) {
-        findings.report(
+    private func warn(of member: JSONNode.Member) {
+        findings.warn(
             range: member.nameRange, pointer: root.descendant(at: member.nameRange.start).pointer,
             "an expression in a name is not evaluated: names are no templates",
             hint: "in \"json\" an expression can make the whole object: "

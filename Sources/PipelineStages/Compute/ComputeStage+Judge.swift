@@ -19,9 +19,15 @@ extension ComputeStage {
             answer = entry
         }
         switch try await requests.verdict(on: answer, of: rendered, in: context, isRepeated: true) {
-        case .ruledOut(let failure, let allowsRetry):
+        case .ruledOut(var failure, let allowsRetry):
             if allowsRetry { return .failedPoll(detail: failure.title, floor: floor) }
-            return try await saysEnd(answer, poll, rendered, in: context) ? .ended(failure) : .refused(failure)
+            if try await saysEnd(answer, poll, rendered, in: context) { return .ended(failure) }
+            if failure.hint == nil, try await requests.isExpected(answer, of: rendered, in: context) {
+                failure.hint =
+                    "'fail' speaks of the request, 'failWhen' and 'failed' of the job, which is asked for again; "
+                    + "'\(context.facts.restartCommand)' begins another"
+            }
+            return .refused(failure)
         case .unexpected(let failure):
             if let closing = response.closing { throw Self.held(failure, closing) }
             if await saysNothing(response, rendered, in: context) {

@@ -123,14 +123,14 @@ private struct PollFields: Sendable {
         return result
     }
 
-    /// Reports states that stand in two lists: the first of these would decide in silence.
+    /// Warns of states that stand in two lists: the first of these would decide in silence.
     private func checkMeanings(_ reader: ObjectReader) {
         var meanings: [JSON: StatusLists.Meaning] = [:]
         for (meaning, field) in lists {
             for place in reader.place(of: field.name)?.elements ?? [] {
                 let state = place.node.json
                 if let other = meanings[state], other != meaning {
-                    reader.findings.report(
+                    reader.findings.warn(
                         place, "the state \(state.text) stands in \"\(other.rawValue)\" too",
                         hint: "a state means one thing: keep it in one of the lists")
                 } else {

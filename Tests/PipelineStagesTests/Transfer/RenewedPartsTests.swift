@@ -61,14 +61,14 @@ struct RenewedPartsTests {
     }
 
     private let folder = TransferFolder()
-    private let content = TransferFolder.bytes(2_500_000)
+    private let content = TransferFolder.bytes(2_500)
 
     private func bench(_ service: Service, _ more: String) throws -> TransferBench {
         folder.write("data.bin", content)
         return try TransferBench(
             """
             { "id": "move", "kind": "upload", "service": "api", "file": "data.bin", "protocol": "parts",
-              "partSize": "1MB", \(more) }
+              "partSize": "1KB", \(more) }
             """, url: service.url, folder: folder.path, captured: ["start": ["id", "token"]])
     }
 
@@ -83,7 +83,7 @@ struct RenewedPartsTests {
             """)
         bench.captures = ["start": ["id": "up1", "token": "t1"]]
         _ = await bench.resume()
-        #expect(service.bytes(of: "up1") == Array(content[..<1_000_000]))
+        #expect(service.bytes(of: "up1") == Array(content[..<1_000]))
         return bench
     }
 

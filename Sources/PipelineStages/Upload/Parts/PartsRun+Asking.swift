@@ -6,9 +6,7 @@ import PipelineHTTP
 /// Parts of which the service says where the next one begins: one at a time.
 extension PartsRun {
     /// Sends the rest of the file from where the service is, and ends the upload.
-    /// - Parameters:
-    ///   - isResumed: true when an attempt before this one may have sent bytes.
-    ///   - mayBeOther: true when these may have gone to another upload.
+    /// - Parameter isResumed: true when an attempt before this one may have sent bytes, to another upload if `mayBeOther`.
     mutating func fill(
         asking ask: AskDefinition, isResumed: Bool, mayBeOther: Bool
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {

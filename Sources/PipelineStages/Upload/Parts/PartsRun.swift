@@ -128,8 +128,7 @@ struct PartsRun {
         let origin = try await parts.origin()
         let isOther = isResumed && state.origin.map { $0 != origin } ?? false
         if isOther, definition.ask == nil {
-            state = PartsCheckpoint(partSize: attempt.partSize)
-            isResumed = false
+            (state, isResumed) = (PartsCheckpoint(partSize: attempt.partSize), false)
         }
         state.origin = origin
         return isOther
