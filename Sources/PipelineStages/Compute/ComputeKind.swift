@@ -50,10 +50,9 @@ private struct ComputeFields: Sendable {
         let reader = reading.reader
         let pushed = reader.optional(callback)
         let submitted = reader.optional(submit)
-        var polls = reader.value(poll, default: [])
+        let polls = reader.value(poll, default: [])
         let cancelled = reader.optional(cancel)
         let captures = reader.value(capture, default: CaptureSet())
-        carry(captures, in: &polls, reading.findings.uses)
         for request in [submitted, cancelled].compactMap(\.self) + polls.map(\.request)
             + polls.compactMap(\.list?.request)
         {
@@ -65,17 +64,7 @@ private struct ComputeFields: Sendable {
         guard isWhole, submitted != nil || !polls.isEmpty else { return nil }
         return ComputeStage(
             requests: requests, submit: submitted, polls: polls, cancelRequest: cancelled, capture: captures,
-            callback: pushed, shared: shared)
-    }
-
-    /// Has each poll take what the stage itself reads, of its own captures and of the stage's, from every answer.
-    private func carry(_ captures: CaptureSet, in polls: inout [PollDefinition], _ uses: [ReferenceUse]) {
-        let roots = uses.map(\.reference.root)
-        for index in polls.indices {
-            let all = polls[index].request.capture.entries + captures.entries
-            polls[index].carried = CaptureSet(
-                all.filter { roots.contains(.own($0.name)) || roots.contains(.own(nil)) })
-        }
+            carried: CarriedCaptures(readBy: reading.findings.uses), callback: pushed, shared: shared)
     }
 
     /// A list tells jobs apart by what their submits gave.

@@ -105,7 +105,8 @@ extension ComputeStage {
     ) -> PollFinding {
         var report = PollReport(poll, answer)
         report.floor = floor
-        report.doubts = PollDoubt.doubts(about: poll, answer, isLate: isLate(in: context)) {
+        report.captures = carried.values(of: captures(of: poll), in: answer)
+        report.doubts = PollDoubt.doubts(about: poll, answer, isLate: RunningTime(in: context).isLate) {
             ShownText.excerpt($0, limit: 120, in: context)
         }
         guard let selector = poll.status else { return .running(report) }
@@ -123,17 +124,6 @@ extension ComputeStage {
                         + "which is in none of the lists", answer, of: rendered,
                     hint: "add it to \"running\", \"succeeded\", \"failed\" or \"cancelled\"", in: context))
         }
-    }
-
-    /// True if the job has run for a minute, and longer than its estimate allows, where there is one.
-    func isLate(in context: Context) -> Bool {
-        context.now >= context.facts.started + .seconds(60) && isWithinEstimate(in: context) != true
-    }
-
-    /// Returns whether the job may well go on as long as it has by now; nil where nothing is known of how long it takes.
-    func isWithinEstimate(in context: Context) -> Bool? {
-        let elapsed = (context.now - context.facts.started).seconds
-        return Estimate(context.facts.outlook(), elapsed: elapsed).map { $0.distribution.quantile(0.99) > elapsed }
     }
 
     /// The report of a list that has no entry of the job: it may come, or the condition is wrong.

@@ -74,18 +74,6 @@ extension ComputeStage {
         context.now < checkpoint.begin(of: context.facts) + (try await context.value(of: poll.settle))
     }
 
-    /// Tells each doubt once.
-    func tell(
-        _ doubts: [PollDoubt], _ checkpoint: inout ComputeCheckpoint, in context: Context
-    ) async throws(StageFailure) {
-        for doubt in doubts {
-            let told = checkpoint.told ?? []
-            guard told.count < PollDoubt.limit, !told.contains(doubt.key) else { continue }
-            checkpoint.told = told + [doubt.key]
-            try await context.warn(doubt.message)
-        }
-    }
-
     /// Returns what a poll's finding makes of the stage; `captures` are taken from an answer that ends it.
     ///
     /// - Parameter pause: of a stream that broke, how long until it is opened again.
@@ -103,11 +91,11 @@ extension ComputeStage {
             return .finished(try requests.captures(captures, from: answer, of: rendered, in: context))
         case .running(let report):
             if isOverdue { try await overdue(in: context) }
-            try await tell(report.doubts, &checkpoint, in: context)
+            try await PollDoubt.tell(report.doubts, &checkpoint, in: context)
             checkpoint.polls += 1
             checkpoint.failures = 0
             checkpoint.monitor = report.monitor ?? checkpoint.monitor
-            try await keep(report.captures, checkpoint, in: context)
+            try await carried.keep(report.captures, checkpoint, in: context)
             let begin = checkpoint.begin(of: context.facts)
             context.report(.remote(share: report.share, secondsLeft: report.secondsLeft, since: begin))
             return try await waiting(
@@ -120,17 +108,6 @@ extension ComputeStage {
             return try await waiting(
                 checkpoint, floor: floor, reopensAfter: pause, detail: "the last poll failed: \(detail)", in: context)
         }
-    }
-
-    /// Makes values of an answer that says that the job runs captures of the stage; a crash before finds those of the
-    /// answer before, with which the same is asked once more.
-    private func keep(
-        _ captures: JSONObject, _ checkpoint: ComputeCheckpoint, in context: Context
-    ) async throws(StageFailure) {
-        let isNew = try await context.evaluate { scope throws(EvaluationFailure) in
-            captures.contains { scope.own[$0.name] != $0.value }
-        }
-        if isNew { try await context.commit(checkpoint, captures: captures) }
     }
 
     /// Sends a poll; what an answer means `judge` says.
@@ -170,7 +147,7 @@ extension ComputeStage {
         }
     }
 
-    private func captures(of poll: PollDefinition) -> CaptureSet {
+    func captures(of poll: PollDefinition) -> CaptureSet {
         CaptureSet(poll.request.capture.entries + capture.entries)
     }
 

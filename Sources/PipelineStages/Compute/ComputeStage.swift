@@ -17,6 +17,7 @@ struct ComputeStage: Stage {
     @IndirectOptional private(set) var cancelRequest: RequestDefinition?
     /// Taken from the last answer.
     let capture: CaptureSet
+    let carried: CarriedCaptures
     /// The definition by which a callback wakes it; nil when none does.
     var callback: CallbackDefinition?
     /// The polls that are shared with other jobs.
@@ -129,19 +130,10 @@ struct ComputeStage: Stage {
             if state.isEnded { wanted += capture.entries }
             try await context.commit(state)
         }
-        var values = try await staleCaptures(in: context)
+        var values = try await carried.void(of: polls.map { captures(of: $0) }, in: context)
         return Result { () throws(CaptureFailure) in
             for member in try CaptureSet(wanted).values(in: receipt.answer) { values[member.name] = member.value }
             return values
-        }
-    }
-
-    /// Null for each value that the polls of a job before took on their way: it says nothing of the next job.
-    private func staleCaptures(in context: Context) async throws(StageFailure) -> JSONObject {
-        let names = polls.flatMap(\.carried.names)
-        if names.isEmpty { return [:] }
-        return try await context.evaluate { scope throws(EvaluationFailure) in
-            JSONObject(names.filter { scope.own[$0] != nil }.map { ($0, JSON.null) })
         }
     }
 

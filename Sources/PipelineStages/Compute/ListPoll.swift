@@ -43,7 +43,7 @@ struct ListPoll {
     /// Returns whether the job's next look may be a shared one: it is not late, and this is not the tenth.
     private func mayShare(_ checkpoint: ComputeCheckpoint) -> Bool {
         if (checkpoint.polls + 1) % Self.looksPerOwn == 0 || checkpoint.failures > 0 { return false }
-        return stage.isWithinEstimate(in: context) != false
+        return RunningTime(in: context).isWithinEstimate != false
     }
 
     /// Returns what the service calls the job: the capture `id` of the submit, or its only one. Nil where that is no

@@ -42,9 +42,6 @@ struct PollDefinition: Sendable {
     var ended: Selector?
     var message: Selector?
     var pace = PollPaceDefinition()
-    /// The captures that the stage itself reads, such as the address of the next poll: taken from each answer that says
-    /// that the job runs, and not only from the last.
-    var carried = CaptureSet()
 
     /// Returns the same with what expressions say of it put in.
     func settled<Checkpoint>(in context: StageContext<Checkpoint>) async throws(StageFailure) -> PollDefinition {

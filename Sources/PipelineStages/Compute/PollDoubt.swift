@@ -13,6 +13,18 @@ struct PollDoubt: Sendable, Equatable {
     /// The key of the doubt that says nothing against the answer, only that the job takes long.
     static let lateKey = "late state"
 
+    /// Tells each doubt once.
+    static func tell(
+        _ doubts: [PollDoubt], _ checkpoint: inout ComputeCheckpoint, in context: ComputeStage.Context
+    ) async throws(StageFailure) {
+        for doubt in doubts {
+            let told = checkpoint.told ?? []
+            guard told.count < limit, !told.contains(doubt.key) else { continue }
+            checkpoint.told = told + [doubt.key]
+            try await context.warn(doubt.message)
+        }
+    }
+
     /// Returns what is doubtful about an answer that says that the job runs.
     ///
     /// - Parameter isLate: true if the job takes longer than was to be expected.

@@ -65,7 +65,6 @@ struct PollReport: Sendable {
         share = share.map { min(max($0, 0), 1) }
         secondsLeft = (poll.remaining?.lenientValue(in: answer)).flatMap(Self.number).map { max($0, 0) }
         message = (poll.message?.lenientValue(in: answer)).flatMap(ErrorMessage.text)
-        captures = poll.carried.valuesPresent(in: answer)
     }
 
     /// Numbers also come as strings, percentages with their sign.

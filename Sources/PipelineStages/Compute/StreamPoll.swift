@@ -59,13 +59,14 @@ struct StreamPoll {
         _ event: ServerSentEvent, of request: RenderedRequest, _ checkpoint: inout ComputeCheckpoint
     ) async throws(StageFailure) -> PollReport {
         let answer = ServiceResponse(status: 200, url: request.description.url, body: event.data)
-        let report = PollReport(poll, answer)
+        var report = PollReport(poll, answer)
+        report.captures = stage.carried.values(of: stage.captures(of: poll), in: answer)
         let begin = checkpoint.begin(of: context.facts)
         context.report(.remote(share: report.share, secondsLeft: report.secondsLeft, since: begin))
         let doubts = PollDoubt.doubts(about: poll, answer, isLate: false) {
             ShownText.excerpt($0, limit: 120, in: context)
         }
-        try await stage.tell(doubts, &checkpoint, in: context)
+        try await PollDoubt.tell(doubts, &checkpoint, in: context)
         context.pass(.pollAnswered)
         return report
     }
@@ -153,7 +154,7 @@ struct StreamPoll {
         let type = answer.header("Content-Type").first.map { " but \(ShownText.excerpt($0, limit: 60, in: context))" }
         let title = "the answer is no stream of server-sent events (text/event-stream)\(type ?? "")"
         let start = ShownText.excerpt(answer.text, limit: 120, in: context)
-        try await stage.tell(
+        try await PollDoubt.tell(
             [PollDoubt(key: "no stream", message: "\(title); it begins: \(start)")], &checkpoint, in: context)
         return .failedPoll(detail: title, floor: response.retryAfter(now: context.now))
     }

@@ -35,8 +35,7 @@ extension StageRequests {
             return .notAccepted(AttemptFailure(failure, kind: .answered, retryAfter: retryAfter))
         case .unexpected(let failure):
             switch response.status {
-            case 429, 503: return .notAccepted(tryFailure(failure, of: response, in: context))
-            case let status where context.facts.retry.namesExpressly(status):
+            case let status where [429, 503].contains(status) || context.facts.retry.namesExpressly(status):
                 return .notAccepted(tryFailure(failure, of: response, in: context))
             case 307...308 where answer.redirect != nil: return .refused(failure)
             case 408, 409, 425: return .uncertain(failure, retryAfter: retryAfter)

@@ -135,21 +135,8 @@ extension StageRequests {
         return failure(
             "\(name(of: rendered.description.url)) answered \(StatusText.describe(answer.status))\(message)", answer,
             of: rendered,
-            hint: redirection(of: answer, rendered, in: context)
+            hint: RedirectAdvice.text(after: rendered.definition.method, answer, in: context)
                 ?? hint(for: answer, rendered, restart: context.facts.restartCommand), in: context)
-    }
-
-    /// The words on where a redirect leads, without the query, in which credentials may stand; nil for any other answer.
-    private func redirection<Checkpoint>(
-        of answer: ServiceResponse, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
-    ) -> String? {
-        guard let target = answer.redirect else { return nil }
-        let place = ShownText.excerpt(String(target.prefix { $0 != "?" && $0 != "#" }), in: context)
-        let method = rendered.definition.method
-        let becomes = RedirectRule.method(after: method, status: answer.status)
-        return becomes == method
-            ? "it is at \(place): write that, or \"redirects\": 1 follows it"
-            : "it is at \(place): write that; \"redirects\": 1 would ask there with \(becomes.rawValue)"
     }
 
     private func hint(for answer: ServiceResponse, _ rendered: RenderedRequest, restart: String) -> String? {
