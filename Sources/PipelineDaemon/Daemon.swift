@@ -40,7 +40,8 @@ final class Daemon: Sendable {
     private let claims: ClaimedJobs?
     /// Nil without a public address: then nobody can know where to push to.
     private let desk: CallbackHandler?
-    private let clock = SystemClock()
+    /// On a journal that machines share its own.
+    private let clock: any WallClock
     private let pages = Mutex<DashboardService?>(nil)
     /// The number of times that the journal is searched for jobs that lost their owner and told nobody.
     private static let searchInterval = Duration.seconds(300)
@@ -55,18 +56,22 @@ final class Daemon: Sendable {
         journal = try workspace.openBackgroundJournal { [settings] failure in
             log.note(failure.map { "waits for the journal: \(DaemonCommand.sentence($0, settings))" } ?? "goes on")
         }
+        let clock: any WallClock =
+            if let shared = journal as? any SharedJournal { SharedClock(shared) } else { SystemClock() }
+        self.clock = clock
         let named = journal is any SharedJournal ? log.of(worker: journal.owner.text) : log
         self.log = named
         var secrets = try workspace.secrets()
         if journal is any SharedJournal { secrets.holder = "worker \(journal.owner.text)" }
         workspace.observeTraces { named.note($0, level: .warning) }
-        let engine = try workspace.engine(journal: journal, secrets: secrets) { named.record($0) }
+        let engine = try workspace.engine(journal: journal, secrets: secrets, clock: clock) { named.record($0) }
         let plans = PlanCache(workspace)
         var limits = JobScheduler.Limits()
         if let atOnce = options.atOnce { limits.concurrency = atOnce }
         jobs = DaemonJobs(
             journal: journal, engine: engine, secrets: secrets, plans: plans,
-            batches: DaemonBatches(workspace, journal, named), concurrency: limits.concurrency, log: named)
+            batches: DaemonBatches(workspace, journal, named, clock: clock), concurrency: limits.concurrency,
+            clock: clock, log: named)
         if let shared = journal as? any SharedJournal {
             let claims = ClaimedJobs(jobs, shared, atOnce: limits.concurrency, clock: clock)
             scheduler = JobScheduler(claims, clock: clock, limits: limits)

@@ -1,3 +1,4 @@
+import JSONPath
 import PipelineCore
 import PipelineKit
 import PipelineTestKit
@@ -29,7 +30,7 @@ struct BatchRefusalTests {
                 process.lane.start {
                     var outcome = ItemOutcome(.succeeded)
                     outcome.ended = process.clock.now
-                    try? await journal.commit([.ended(process.clock.now), .item(outcome)], under: lease)
+                    try? await journal.commit([.item(outcome), .ended(process.clock.now)], under: lease)
                 }
             }
         }

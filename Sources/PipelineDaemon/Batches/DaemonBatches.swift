@@ -28,12 +28,14 @@ final class DaemonBatches: Sendable {
     private let workspace: Workspace
     private let journal: Workspace.Journal
     private let log: DaemonLog
+    private let clock: any WallClock
     private let state = Mutex(State())
 
-    init(_ workspace: Workspace, _ journal: Workspace.Journal, _ log: DaemonLog) {
+    init(_ workspace: Workspace, _ journal: Workspace.Journal, _ log: DaemonLog, clock: any WallClock) {
         self.workspace = workspace
         self.journal = journal
         self.log = log
+        self.clock = clock
     }
 
     /// Runs a batch that this process has just acquired, until it ends or is let go.
@@ -53,7 +55,7 @@ final class DaemonBatches: Sendable {
         let runner = BatchRunner(
             subject,
             ports: BatchRunner.Ports(
-                journal: journal, clock: SystemClock(), newJobID: { [workspace] in workspace.newJobID() }),
+                journal: journal, clock: clock, newJobID: { [workspace] in workspace.newJobID() }),
             options: options)
         let isClosed = state.withLock { state in
             if state.isClosed { return true }

@@ -8,12 +8,12 @@ final class ClaimedJobs: JobSource {
     private let jobs: DaemonJobs
     private let journal: any SharedJournal
     private let atOnce: Int
-    private let clock: SystemClock
+    private let clock: any WallClock
     /// The answer to whether the last look left jobs out, for want of room.
     private let mayHaveMore = Mutex(true)
     private let (rooms, room) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-    init(_ jobs: DaemonJobs, _ journal: any SharedJournal, atOnce: Int, clock: SystemClock) {
+    init(_ jobs: DaemonJobs, _ journal: any SharedJournal, atOnce: Int, clock: any WallClock) {
         self.jobs = jobs
         self.journal = journal
         self.atOnce = atOnce
@@ -83,6 +83,8 @@ final class ClaimedJobs: JobSource {
 
     func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async {
         await jobs.ended(job, result, as: snapshot)
+        // The scheduler takes it up again by itself; whoever claims it until then may have it.
+        if case .failure(let failure) = result, failure.mayPass { try? await journal.decline(job) }
         room.yield()
     }
 }

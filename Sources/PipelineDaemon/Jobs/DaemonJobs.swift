@@ -25,6 +25,7 @@ final class DaemonJobs: JobSource {
     private let engine: Engine
     private let secrets: SecretSources
     private let plans: PlanCache
+    private let clock: any WallClock
     private let log: DaemonLog
     private let state = Mutex(State())
     private let spare: MemoryTrimmer
@@ -37,11 +38,12 @@ final class DaemonJobs: JobSource {
 
     init(
         journal: Workspace.Journal, engine: Engine, secrets: SecretSources, plans: PlanCache, batches: DaemonBatches,
-        concurrency: Int, log: DaemonLog
+        concurrency: Int, clock: any WallClock, log: DaemonLog
     ) {
         self.journal = journal
         self.batches = batches
         self.concurrency = concurrency
+        self.clock = clock
         spare = MemoryTrimmer {
             journal.giveBackMemory()
             ProcessMemory.giveBack()
@@ -118,7 +120,7 @@ final class DaemonJobs: JobSource {
         let record = batch.record
         let lease = try await journal.acquire(record.id, for: journal.owner)
         let event = JobEvent(
-            sequence: batch.sequence + 1, time: SystemClock().now, kind: .jobResumed, job: record.id,
+            sequence: batch.sequence + 1, time: clock.now, kind: .jobResumed, job: record.id,
             pipeline: record.pipeline)
         do throws(JournalFailure) {
             try await journal.commit([.taken(.background), .event(event)], under: lease)

@@ -50,11 +50,11 @@ package final class PostgresJournal: DatabaseJournal {
         let address = PostgresAddress(text)
         self.address = address
         place = address.description
-        try Self.check(address)
+        let time = try Self.check(address, by: options.clock)
         let name = options.owner ?? Self.newName(on: options.host ?? Self.hostName)
         let owners = PostgresOwners(
             owner: name, host: options.host ?? Self.hostName, version: options.version, clock: options.clock,
-            length: Int64(options.leaseLength / .milliseconds(1)))
+            time: time, length: Int64(options.leaseLength / .milliseconds(1)))
         outage = PostgresOutage(observe: options.observe)
         writer = try PostgresWriter(address, owners: owners, patience: options.patience, outage: outage)
         reader = PostgresReader(address, owners: owners, patience: options.patience, outage: outage)
@@ -77,10 +77,15 @@ package final class PostgresJournal: DatabaseJournal {
     /// An address without what is secret in it.
     package static func place(of text: String) -> String { PostgresAddress(text).description }
 
-    private static func check(_ address: PostgresAddress) throws(JournalFailure) {
+    /// Throws for a server or a schema that can't be worked with; gives the server's time.
+    private static func check(
+        _ address: PostgresAddress, by clock: any LeaseClock
+    ) throws(JournalFailure) -> DatabaseTime {
+        let connection: PostgresConnection
         let found: PostgresSchema.Version
         do throws(PostgresError) {
-            found = try PostgresSchema.version(of: try PostgresConnection(address, name: "pipeline"))
+            connection = try PostgresConnection(address, name: "pipeline")
+            found = try PostgresSchema.version(of: connection)
         } catch {
             throw JournalFailure(error, at: address)
         }
@@ -97,6 +102,7 @@ package final class PostgresJournal: DatabaseJournal {
             throw .newer(file: address.description)
         case .at: break
         }
+        return try DatabaseTime(clock, on: connection)
     }
 
     /// Makes the schema, or brings it up to date; returns how many steps that took. Throws `.newer` for one of a later
@@ -137,6 +143,8 @@ package final class PostgresJournal: DatabaseJournal {
         await writer.ended()
     }
 
+    /// The time of day by the database's clock, which all machines share, read at the opening and with each renewal.
+    package var now: Timestamp { owners.time.now }
     /// The numbers of calls and of the transactions that they shared, since the journal was opened.
     package var statistics: JournalStatistics { writer.statistics }
     /// The reason why the database can't be reached for now; nil while it can.

@@ -27,15 +27,19 @@ package final class PostgresOwners: JournalOwners {
     let host: String
     let version: String
     private let clock: any LeaseClock
+    let time: DatabaseTime
     /// The time for which a lease lasts without being renewed, in milliseconds.
     let length: Int64
     private let state = Mutex(State())
 
-    init(owner: OwnerID, host: String, version: String, clock: any LeaseClock, length: Int64) {
+    init(
+        owner: OwnerID, host: String, version: String, clock: any LeaseClock, time: DatabaseTime, length: Int64
+    ) {
         self.owner = owner
         self.host = host
         self.version = version
         self.clock = clock
+        self.time = time
         self.length = length
     }
 

@@ -186,6 +186,7 @@ extension PostgresWriter {
         var tell: [@Sendable () -> Void] = []
         do throws(JournalFailure) {
             try connection.begin()
+            if !renewals.isEmpty { try owners.time.read(on: connection) }
             // First of all: workers' rows are locked before those of jobs, by everybody.
             try sign(link.token, on: connection)
             let measured = GatheredMeasurements()

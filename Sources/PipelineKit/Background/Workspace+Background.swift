@@ -3,8 +3,8 @@ package import PipelineEngine
 
 extension Workspace {
     /// The gate of background jobs: one for all jobs of the process.
-    package func gate(journal: Journal) -> ResumeRateLimiter {
-        ResumeRateLimiter(history: journal, clock: SystemClock(), sensors: sensors)
+    package func gate(journal: Journal, clock: any WallClock = SystemClock()) -> ResumeRateLimiter {
+        ResumeRateLimiter(history: journal, clock: clock, sensors: sensors)
     }
 
     /// The sensors that say what the machine is like.

@@ -18,7 +18,12 @@ package struct SystemClock: WallClock {
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 
-    package func sleep(until time: Timestamp) async throws(CancellationError) {
+    package func sleep(until time: Timestamp) async throws(CancellationError) { try await sleepInSlices(until: time) }
+}
+
+extension WallClock {
+    /// Waits as ``WallClock/sleep(until:)`` says, by the machine's timers.
+    func sleepInSlices(until time: Timestamp) async throws(CancellationError) {
         let begin = reading
         while true {
             let left = begin.left(until: time, at: reading)

@@ -6,6 +6,8 @@ package import PipelineJournal
 package protocol SharedJournal: WorkspaceJournal {
     /// The place where it is, without a password.
     var place: String { get }
+    /// The time of day by its clock, which all machines share.
+    var now: Timestamp { get }
     /// Makes this process a worker that runs so many jobs at a time; renewed until the journal is closed.
     func becomeWorker(atOnce: Int) async throws(JournalFailure)
     /// The processes that have jobs or wait for some, and those that died within the hour, the oldest first.

@@ -119,18 +119,19 @@ package final class Workspace: Sendable {
     /// from other processes; `showLine` shows a line on
     /// the program's own terminal, and is false when it has none; `watchExchange` gets each exchange as it ends.
     package func engine(
-        journal: Journal, secrets: any SecretSource, showLine: @escaping @Sendable (String) -> Bool = { _ in false },
+        journal: Journal, secrets: any SecretSource, clock: any WallClock = SystemClock(),
+        showLine: @escaping @Sendable (String) -> Bool = { _ in false },
         watchExchange: (@Sendable (ExchangeRecord) -> Void)? = nil,
         observe: @escaping @Sendable (JobEvent) -> Void
     ) throws(JournalFailure) -> Engine {
         let key = try hashKey(of: journal)
         let exporter = traceExporter(journal)
-        var ports = ports(journal, owner: journal.owner, key: key, secrets: secrets) { event in
+        var ports = ports(journal, owner: journal.owner, key: key, secrets: secrets, clock: clock) { event in
             observe(event)
             journal.show(event)
             exporter?.take(event)
         }
-        (ports.gate, ports.history) = (gate(journal: journal), journal)
+        (ports.gate, ports.history) = (gate(journal: journal, clock: clock), journal)
         if let watchExchange { ports.exchanges = WatchedExchangeLog(log: exchanges, watch: watchExchange) }
         ports.services = JournaledServices(journal: journal, clock: ports.clock)
         if let probe = AssertionProbe(settings.environment["PIPELINE_ASSERT_AT"]) { ports.breaksLaw = probe.breaks }
@@ -157,10 +158,10 @@ package final class Workspace: Sendable {
 
     private func ports(
         _ journal: any PipelineCore.Journal, owner: OwnerID, key: HashKey, secrets: any SecretSource,
-        observe: @escaping @Sendable (JobEvent) -> Void
+        clock: any WallClock = SystemClock(), observe: @escaping @Sendable (JobEvent) -> Void
     ) -> EnginePorts {
         EnginePorts(
-            journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
+            journal: journal, clock: clock, randomness: SystemRandomness(), secrets: secrets,
             files: DiskFiles(digests: digests, inputs: inputs),
             crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
             exchanges: exchanges, owner: owner, keyedHash: { key.hash($0) }, observe: observe)

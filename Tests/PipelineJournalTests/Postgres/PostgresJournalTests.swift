@@ -251,6 +251,24 @@ struct PostgresJournalTests {
         for journal in [one, other] { await journal.close() }
     }
 
+    /// A worker whose clock was an hour ahead took a job over whose deadline was in half an hour, and failed it.
+    @Test("has the database's time of day, read again with each renewal, whatever the clocks of machines say")
+    func tellsTime() async throws {
+        let world = try await PostgresWorld()
+        let journal = try world.openPostgres()
+        let there = try await world.server.query(
+            "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)", in: world.database)
+        #expect(abs(journal.now.milliseconds - (Int64(there) ?? 0)) < 60_000)
+        // Between two readings it is counted on by a clock that nobody sets; here it runs too fast.
+        try await journal.becomeWorker(atOnce: 1)
+        let start = journal.now
+        world.clock.advance(by: 1_300_000)
+        #expect(journal.now - start == .seconds(1_300))
+        _ = try await journal.create(.example(1), events: [], owner: journal.owner)
+        #expect(journal.now - start < .seconds(600))
+        await journal.close()
+    }
+
     // MARK: Lost connections
 
     @Test(

@@ -1,0 +1,13 @@
+package import PipelineCore
+
+/// The time of day of a journal that machines share, so that what one of them has journaled is as old for another as it is,
+/// however their own clocks are set. What passes is this machine's.
+package struct SharedClock: WallClock {
+    private let journal: any SharedJournal
+
+    package init(_ journal: any SharedJournal) { self.journal = journal }
+
+    package var now: Timestamp { journal.now }
+    package var elapsed: Duration { SystemClock().elapsed }
+    package func sleep(until time: Timestamp) async throws(CancellationError) { try await sleepInSlices(until: time) }
+}
