@@ -77,9 +77,10 @@ struct RetryCommand: WorkspaceCommand {
         var jobs: [OwnedJob] = []
         var batches: [(job: OwnedJob, items: [String]?)] = []
         for (job, key) in try await chosen(in: journal) {
-            if from != nil, job.snapshot.batch != nil {
+            let retry = BatchRetry(job, item: key ?? item, hasStage: from != nil)
+            if from != nil, key == nil, job.snapshot.batch != nil {
                 jobs += try await BatchRetry.failedJobs(of: job, in: journal)
-            } else if let batch = try await BatchRetry(job, item: key ?? item, hasStage: from != nil).batch(in: journal) {
+            } else if let batch = try await retry.batch(in: journal) {
                 batches.append(batch)
             } else {
                 jobs.append(job)
