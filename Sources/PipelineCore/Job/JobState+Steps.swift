@@ -70,12 +70,7 @@ extension JobState {
             }
         case .ready(let tolerates, let checkpoint):
             if let expiry = table.ownExpiry(of: key) { return try fail(key, table.void(expiry, for: stage)) }
-            let now = now
-            try table.change(key, .started) { step in
-                step.started = step.started ?? now
-                step.toleratesFailure = tolerates
-                step.checkpoint = step.checkpoint ?? checkpoint
-            }
+            try table.change(key, .started) { [now] in $0.begin(at: now, tolerates: tolerates, with: checkpoint) }
             if stage.forEach != nil, key.item == nil {
                 expand(key)
             } else {
@@ -237,12 +232,8 @@ extension JobState {
     mutating func succeed(
         _ key: StepKey, _ stage: PlannedStage, _ captures: JSONObject, _ notes: StepNotes, _ counts: Int
     ) throws(IllegalTransition) {
-        let isRepeated = stage.forEach != nil
-        let hasCost = stage.cost != nil && (!isRepeated || key.item != nil)
-        guard hasCost || stage.warnings.contains(where: { !isRepeated || $0.readsItem == (key.item != nil) }) else {
-            return try finish(key, captures, [], notes, counts)
-        }
-        if !isRepeated || key.item != nil {
+        guard stage.judgesSuccess(of: key) else { return try finish(key, captures, [], notes, counts) }
+        if stage.forEach == nil || key.item != nil {
             table.edit(key, mayWait: true) { step in
                 step.resumes += counts
                 step.add(notes)

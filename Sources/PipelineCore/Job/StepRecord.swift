@@ -44,6 +44,13 @@ public struct StepRecord: Sendable, Hashable {
         version = 0
     }
 
+    /// Begins the step, unless it began before: it keeps what it has.
+    mutating func begin(at time: Timestamp, tolerates: Bool, with first: [UInt8]?) {
+        started = started ?? time
+        toleratesFailure = tolerates
+        checkpoint = checkpoint ?? first
+    }
+
     /// Puts in what was said of the step since its last change.
     mutating func add(_ notes: StepNotes) {
         if let noted = notes.expires { expires = noted }

@@ -104,6 +104,13 @@ package final class PlannedStage: Sendable {
     /// Returns whether it reads captures of a stage, or follows its items.
     func readsStage(_ stage: String) -> Bool { readCaptures[stage] != nil || forEach?.followed == stage }
 
+    /// Returns whether the success of a step of it has a cost, or may have a warning, which are found out then.
+    func judgesSuccess(of key: StepKey) -> Bool {
+        let isRepeated = forEach != nil
+        return cost != nil && (!isRepeated || key.item != nil)
+            || warnings.contains { !isRepeated || $0.readsItem == (key.item != nil) }
+    }
+
     /// True if nothing must be found out before it begins.
     var beginsWithJob: Bool { condition == nil && forEach == nil && renews == nil && hasConstantSettings }
 

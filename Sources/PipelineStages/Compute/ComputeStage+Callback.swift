@@ -18,7 +18,7 @@ extension ComputeStage {
     /// Ends with the values of a callback, or waits for one, until the deadline.
     func awaitCallback(_ checkpoint: ComputeCheckpoint, in context: Context) async throws(StageFailure) -> Outcome {
         if let values = await callback?.values(in: context) { return .finished(values) }
-        if let deadline = context.facts.deadline, context.now >= deadline { try await overdue(in: context) }
+        try await PollDeadline(in: context).enforce(on: self)
         return .waiting(checkpoint, until: .callback(orAt: context.facts.deadline), WaitReason(.callback))
     }
 

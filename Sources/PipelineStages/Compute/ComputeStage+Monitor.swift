@@ -8,13 +8,11 @@ extension ComputeStage {
     func watchMonitor(_ checkpoint: ComputeCheckpoint, in context: Context) async throws(StageFailure) -> Outcome {
         guard let monitor = checkpoint.monitor, !checkpoint.isEnded else { return .finished([:]) }
         let rendered = try await requests.render(RequestDefinition(captured: monitor), in: context, role: "poll")
-        let begun = context.now
+        let deadline = PollDeadline(in: context)
         let finding = try await ask(rendered, in: context) { response async throws(StageFailure) in
             try await judgeMonitor(response, rendered, in: context)
         }
-        if isOvertaken(finding, begun: begun, in: context) {
-            return .waiting(checkpoint, until: .at(context.now), WaitReason(.poll))
-        }
+        if let again = deadline.pollAgain(after: finding, checkpoint) { return again }
         return try await outcome(of: finding, taking: capture, rendered, checkpoint, in: context)
     }
 

@@ -17,7 +17,7 @@ extension ComputeStage {
                 return try await outcome(of: finding, taking: captures(of: poll), rendered, checkpoint, in: context)
             }
             let finding: PollFinding
-            let begun = context.now
+            let deadline = PollDeadline(in: context)
             if let events = poll.events {
                 let stream = StreamPoll(stage: self, poll: poll, events: events, context: context)
                 finding = try await stream.follow(rendered, &checkpoint)
@@ -26,9 +26,7 @@ extension ComputeStage {
                     try await judge(response, poll, rendered, in: context)
                 }
             }
-            if isOvertaken(finding, begun: begun, in: context) {
-                return .waiting(checkpoint, until: .at(context.now), WaitReason(.poll))
-            }
+            if let again = deadline.pollAgain(after: finding, checkpoint) { return again }
             noteEnd(finding, poll, in: context)
             if case .missing(let failure) = finding {
                 if position + 1 < polls.count { continue }
@@ -44,18 +42,6 @@ extension ComputeStage {
                 reopensAfter: poll.events.map { _ in checkpoint.stream?.reconnection ?? .zero }, in: context)
         }
         throw .definite(StepFailure("there is no poll", place: context.facts.place))
-    }
-
-    /// Returns whether the deadline passed during a poll that found no end: another one is made past it, at once.
-    func isOvertaken(_ finding: PollFinding, begun: Timestamp, in context: Context) -> Bool {
-        guard let deadline = context.facts.deadline, !finding.isEnd else { return false }
-        return begun < deadline && context.now >= deadline
-    }
-
-    /// Returns how long a poll may take: until the deadline, past which another one is made.
-    /// - Parameter answer: how long that one may.
-    static func timeLimit(in context: Context, answer: Duration = .seconds(30)) -> Duration? {
-        context.facts.deadline.map { $0 > context.now ? $0 - context.now : answer }
     }
 
     /// Tells estimates and metrics when the job ended, where the service says so.
@@ -82,7 +68,7 @@ extension ComputeStage {
         reopensAfter pause: Duration? = nil, in context: Context
     ) async throws(StageFailure) -> Outcome {
         var checkpoint = saved
-        let isOverdue = context.facts.deadline.map { context.now >= $0 } ?? false
+        let deadline = PollDeadline(in: context)
         switch finding {
         case .missing(let failure), .ended(let failure): throw .remoteJobEnded(failure)
         // A job that may still run is asked for again by the next attempt, not begun a second time.
@@ -90,7 +76,7 @@ extension ComputeStage {
         case .succeeded(let answer):
             return .finished(try requests.captures(captures, from: answer, of: rendered, in: context))
         case .running(let report):
-            if isOverdue { try await overdue(in: context) }
+            try await deadline.enforce(on: self)
             try await PollDoubt.tell(report.doubts, &checkpoint, in: context)
             checkpoint.polls += 1
             checkpoint.failures = 0
@@ -103,7 +89,7 @@ extension ComputeStage {
                 detail: report.message.map { ShownText.excerpt($0, in: context) },
                 in: context)
         case .failedPoll(let detail, let floor):
-            if isOverdue { try await overdue(in: context) }
+            try await deadline.enforce(on: self)
             checkpoint.failures += 1
             return try await waiting(
                 checkpoint, floor: floor, reopensAfter: pause, detail: "the last poll failed: \(detail)", in: context)
@@ -116,12 +102,7 @@ extension ComputeStage {
         judge: (HTTPExchangeResponse) async throws(StageFailure) -> PollFinding
     ) async throws(StageFailure) -> PollFinding {
         requests.countPoll("single", in: context)
-        let result = await requests.send(rendered, in: context) { options in
-            // What the author allows one answer holds past the deadline too.
-            let own = options.totalTimeout
-            guard let limit = Self.timeLimit(in: context, answer: own ?? .seconds(30)) else { return }
-            options.totalTimeout = min(own ?? limit, limit)
-        }
+        let result = await requests.send(rendered, in: context) { PollDeadline(in: context).limit(&$0) }
         switch result {
         case .success(let response):
             context.pass(.pollAnswered)

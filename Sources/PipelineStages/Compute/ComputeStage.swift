@@ -202,22 +202,6 @@ struct ComputeStage: Stage {
         guard callback != nil else { return false }
         return try await context.evaluate { scope throws(EvaluationFailure) in scope.callbackURL != nil }
     }
-
-    /// Ends the stage by its deadline, at the service too.
-    func overdue(in context: Context) async throws(StageFailure) -> Never {
-        var failure = GuardedSubmit.tooLate(context)
-        failure.service = requests.service?.name
-        if let cancelRequest {
-            do throws(StageFailure) {
-                let gone = StatusSet([200...299, 404...404, 409...410])
-                _ = try await requests.perform(cancelRequest, in: context, role: "cancel", expecting: gone)
-            } catch {
-                guard case .failed(let failed) = error else { throw error }
-                failure.hint = "the service could not be told to stop the job: \(failed.failure.title)"
-            }
-        }
-        throw .definite(failure)
-    }
 }
 
 extension StepFailure {

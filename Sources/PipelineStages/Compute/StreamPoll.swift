@@ -85,7 +85,7 @@ struct StreamPoll {
         options.receive = watch.sink
         options.idleTimeout = options.totalTimeout ?? options.idleTimeout
         options.stall = nil
-        options.totalTimeout = ComputeStage.timeLimit(in: context)
+        options.totalTimeout = PollDeadline(in: context).timeLimit()
     }
 
     private func finding(

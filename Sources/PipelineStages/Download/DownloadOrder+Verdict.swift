@@ -6,8 +6,7 @@ import PipelineHTTP
 /// What is known of the file beforehand, against the one that came or was there.
 extension DownloadOrder {
     /// Returns what is wrong with the file; nil when all that is known of it agrees.
-    func complaint(about arrival: DownloadRun.Arrival, _ checkpoint: DownloadCheckpoint) throws(StageFailure) -> String?
-    {
+    func complaint(about arrival: DownloadArrival, _ checkpoint: DownloadCheckpoint) throws(StageFailure) -> String? {
         if let size = wanted.size, size != arrival.bytes {
             // One that never says how long it is may have been cut off at the first byte too many.
             let isCut = checkpoint.total == nil && arrival.bytes > size
@@ -24,7 +23,7 @@ extension DownloadOrder {
     /// Only one that was named too late to run with the bytes is read from the file.
     ///
     /// What the service says of its own accord is about what it sent; a header that the author chose may be about either.
-    private func actual(_ digest: DeclaredDigest, of arrival: DownloadRun.Arrival) throws(StageFailure) -> String {
+    private func actual(_ digest: DeclaredDigest, of arrival: DownloadArrival) throws(StageFailure) -> String {
         if let coded = arrival.coded, !wanted.stated.contains(digest) {
             guard let sent = coded.hex(digest.algorithm) else { return digest.hex }
             let isAuthors = digest.source.lowercased() == wanted.header?.lowercased()
@@ -119,7 +118,7 @@ extension DownloadOrder {
 
     /// A file that is too large to be an answer is judged by its beginning: a rule that looks for a word in its text, as
     /// in a page that says what is wrong, would find no text and fail.
-    func judged(_ arrival: DownloadRun.Arrival) -> ServiceResponse {
+    func judged(_ arrival: DownloadArrival) -> ServiceResponse {
         let answer = arrival.answer
         guard answer.body.isEmpty else { return answer }
         return ServiceResponse(

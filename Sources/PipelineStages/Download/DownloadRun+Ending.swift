@@ -7,7 +7,7 @@ extension DownloadRun {
     // MARK: The whole file
 
     /// Checks a whole file against everything that is known of it, then gives it its name.
-    mutating func verify(_ arrival: Arrival) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
+    mutating func verify(_ arrival: DownloadArrival) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
         // Notes, and what a service sent beyond the end.
         try order.reading(arrival.part.path) { () throws(FileFailure) in
             if arrival.part.size != arrival.bytes { try arrival.part.truncate(to: arrival.bytes) }
@@ -17,14 +17,7 @@ extension DownloadRun {
             throw try await reject(arrival, complaint)
         }
         try order.checkHeader(in: checkpoint.stated)
-        // An archive says by itself where it ends.
-        if !arrival.isEndStated, order.wanted.size == nil, order.stage.unpack == nil,
-            (order.wanted.stated + checkpoint.stated).isEmpty
-        {
-            try await context.warn(
-                "nothing says whether the file is whole: its answer had neither a length nor a digest; "
-                    + "\"verify\" checks it")
-        }
+        try await arrival.warnIfUnproven(by: order, checkpoint.stated)
         let verified = try order.withDigest(
             DownloadCheckpoint.Verified(
                 bytes: arrival.bytes, sha256: arrival.digests.hex(.sha256), proof: arrival.digests.proof),
@@ -50,7 +43,7 @@ extension DownloadRun {
 
     /// Asks the author's rules about the answer that brought the end of the file; what they refuse is no file, and is
     /// thrown away. That there is nothing more is for the download to know.
-    private mutating func judge(_ arrival: Arrival) async throws(StageFailure) {
+    private mutating func judge(_ arrival: DownloadArrival) async throws(StageFailure) {
         guard !order.stage.definition.fail.isEmpty, arrival.answer.status != 416,
             case .ruledOut(let failure, let allowsRetry) = try await order.requests.verdict(
                 on: order.judged(arrival), of: arrival.rendered, in: context)
@@ -67,7 +60,9 @@ extension DownloadRun {
     }
 
     /// Throws a damaged file away. It may have been damaged on the way: it is fetched once more.
-    private mutating func reject(_ arrival: Arrival, _ complaint: String) async throws(StageFailure) -> StageFailure {
+    private mutating func reject(
+        _ arrival: DownloadArrival, _ complaint: String
+    ) async throws(StageFailure) -> StageFailure {
         startAgain()
         checkpoint.mismatches += 1
         let isLast = checkpoint.mismatches > 1

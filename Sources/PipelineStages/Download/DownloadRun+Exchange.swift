@@ -89,17 +89,11 @@ extension DownloadRun {
                 status: response.status, headers: response.headers.map { ($0.name.rawName, $0.value) },
                 url: response.url, body: try order.smallBody(part, snapshot.position))
             return .whole(
-                Arrival(
+                DownloadArrival(
                     part: part, path: path, bytes: snapshot.position, digests: snapshot.digests,
                     coded: snapshot.coded?.digests, answer: answer, rendered: rendered,
-                    retryAfter: response.retryAfter(now: context.now), isEndStated: Self.hasStatedEnd(response)))
+                    retryAfter: response.retryAfter(now: context.now), isEndStated: response.isEndStated))
         }
-    }
-
-    /// Returns whether a body that ends with its connection would be known to be cut (RFC 9112, section 6.3).
-    private static func hasStatedEnd(_ response: HTTPExchangeResponse) -> Bool {
-        !response.isSuccess || !response.version.hasPrefix("HTTP/1") || response.headers[.contentLength] != nil
-            || response.headers[.transferEncoding] != nil
     }
 
     /// True if a file that has the name already may spare the download: not where the answer itself is of interest.

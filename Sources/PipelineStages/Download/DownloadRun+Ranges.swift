@@ -102,7 +102,7 @@ extension DownloadRun {
             status: response.status, headers: response.headers.map { ($0.name.rawName, $0.value) }, url: response.url,
             body: try order.smallBody(part, total))
         return .whole(
-            Arrival(
+            DownloadArrival(
                 part: part, path: path, bytes: total, digests: digests, answer: answer, rendered: rendered,
                 retryAfter: response.retryAfter(now: context.now)))
     }

@@ -71,25 +71,9 @@ struct DownloadRun {
         }
     }
 
-    /// A whole file, received and not yet checked.
-    struct Arrival: Sendable {
-        let part: PartFile
-        let path: String
-        let bytes: Int64
-        let digests: RunningDigests
-        /// Those of what came, when that was decoded on its way.
-        var coded: RunningDigests?
-        let answer: ServiceResponse
-        let rendered: RenderedRequest
-        /// The time that the service wants to be left alone.
-        let retryAfter: Duration?
-        /// False if nothing but the end of the connection said where the body ends.
-        var isEndStated = true
-    }
-
     /// The result of one exchange, or of several at a time.
     enum Step {
-        case whole(Arrival)
+        case whole(DownloadArrival)
         case more
         case restart(String)
         case identical(StageOutcome<DownloadCheckpoint>)

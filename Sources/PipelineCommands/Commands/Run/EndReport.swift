@@ -103,13 +103,20 @@ struct EndReporter: Sendable {
             if job.failure?.failure.hint?.contains("pipeline retry \(job.record.id) --from ") != true {
                 let verb = job.wasGivenUp ? "retry" : "resume"
                 report.note("once mended, go on with: pipeline \(verb) \(job.record.id)")
-                if job.failure?.failure.place != nil, job.failure?.failure.request == nil {
+                if hasNewDocument(job.record) {
                     let name = SafeText.line(job.record.sourceName)
-                    report.note("  this job keeps its document; with a mended one begin another: pipeline run \(name)")
+                    report.note("  \(name) has changed, and this job keeps the one of before: pipeline run \(name)")
                 }
             }
             return report
         }
+    }
+
+    /// Returns whether the document's file is another than the one that the job was started from.
+    private func hasNewDocument(_ record: JobRecord) -> Bool {
+        guard let name = record.sourceName.split(separator: "/").last, !record.source.isEmpty else { return false }
+        let file = FileContent.text(AbsolutePath.of(String(name), in: record.folders.document))
+        return file.map { $0 != record.source } ?? false
     }
 
     /// The report of a job of which a submit is unknown: what it is about, and what to type.

@@ -15,16 +15,21 @@ struct CurlInvocation {
         case file(name: String, path: String, type: String?, fileName: String?)
     }
 
+    struct Credentials {
+        /// `USER:PASSWORD`.
+        var user: String?
+        var bearer: String?
+        /// `PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]` of `--aws-sigv4`: the user is an access key, and its secret signs.
+        var signature: String?
+    }
+
     private(set) var url = ""
     private(set) var headers: [(name: String, value: String)] = []
     private(set) var data: [Data] = []
     private(set) var parts: [Part] = []
     /// The file of `-T`.
     private(set) var uploads: String?
-    private(set) var user: String?
-    private(set) var bearer: String?
-    /// `PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]` of `--aws-sigv4`: the user is an access key, and its secret signs.
-    private(set) var signature: String?
+    private(set) var credentials = Credentials()
     private(set) var output: String?
     private(set) var isJSON = false
     /// The remarks on what was left out, a sentence each.
@@ -219,14 +224,14 @@ struct CurlInvocation {
             let (field, text) = Self.split(value, at: "=")
             parts.append(.field(name: field, value: text))
         case "upload-file": uploads = value
-        case "user": user = value
+        case "user": credentials.user = value
         case "request": namedMethod = value.uppercased()
         case "output": output = value
         case "user-agent": headers.append(("User-Agent", value))
         case "referer": headers.append(("Referer", value))
         case "cookie": headers.append(("Cookie", value))
-        case "oauth2-bearer": bearer = value
-        case "aws-sigv4": signature = value
+        case "oauth2-bearer": credentials.bearer = value
+        case "aws-sigv4": credentials.signature = value
         default: urls.append(value)
         }
     }

@@ -28,8 +28,8 @@ struct CurlProgram {
         for header in command.headers where header.name.lowercased() != "content-type" {
             arguments += ["-H", "\(header.name): \(header.value)"]
         }
-        if let user = command.user { arguments += ["-u", user] }
-        if let bearer = command.bearer { arguments += ["--oauth2-bearer", bearer] }
+        if let user = command.credentials.user { arguments += ["-u", user] }
+        if let bearer = command.credentials.bearer { arguments += ["--oauth2-bearer", bearer] }
         return try run(arguments: (arguments + ["--", command.url]).map(resolved))
     }
 

@@ -78,14 +78,14 @@ struct CurlTarget {
             }
         }
         let isAuthorized = command.headers.contains { $0.name.lowercased() == "authorization" }
-        if let user = command.user ?? (isAuthorized ? nil : user) {
-            if let signature = command.signature {
+        if let user = command.credentials.user ?? (isAuthorized ? nil : user) {
+            if let signature = command.credentials.signature {
                 credentials.append(Self.signing(signature, at: origin, by: user, label))
             } else {
                 credentials.append(Self.basic(user, label))
             }
         }
-        if let token = command.bearer { credentials.append(Self.authorization("Bearer \(token)", label)) }
+        if let token = command.credentials.bearer { credentials.append(Self.authorization("Bearer \(token)", label)) }
         self.headers = headers
         orderKey = command.headers.last { Self.orderKeys.contains($0.name.lowercased()) }?.name
         if !left.isEmpty { remarks.append("left out, as browsers add them: \(left.joined(separator: ", "))") }

@@ -25,7 +25,7 @@ extension StageRequests {
             return AttemptFailure(early(response, failure, of: rendered, in: context), kind: failure.kind)
         }
         let name = name(of: rendered.description.url)
-        let detail = Self.clause(failure)
+        let detail = failure.clause
         var title = failure.sparesService ? detail : "\(name) gave no answer: \(detail)"
         var status: Int?
         if case .foreignCoding(let coding, let answered) = failure.reason {
@@ -37,7 +37,9 @@ extension StageRequests {
         // Of what was never a request neither the service nor a line of it is to be looked at.
         let isRequest = if case .notReady = failure.reason { false } else { true }
         let step = StepFailure(
-            ShownText.excerpt(title, limit: 600, in: context), hint: hint(for: failure, of: rendered, name),
+            ShownText.excerpt(title, limit: 600, in: context),
+            hint: ExchangeAdvice(name: name, isService: service != nil, hasOwnProxy: rendered.options.proxy != nil)
+                .text(after: failure.reason),
             service: isRequest ? service?.name : nil, request: isRequest ? context.redact(rendered.line) : nil,
             status: status, place: context.facts.place)
         return AttemptFailure(step, kind: failure.kind)
@@ -78,48 +80,14 @@ extension StageRequests {
             throw .definite(failure(error, answer, of: rendered, in: context))
         }
     }
+}
 
-    private func hint(for failure: ExchangeFailure, of rendered: RenderedRequest, _ name: String) -> String? {
-        let owner = service == nil ? "the URL of the request" : "the url of \(name)"
-        switch failure.reason {
-        case .nameNotResolved: return "check the network and \(owner)"
-        case .connectionRefused: return "is the service running? check \(owner)"
-        case .unreachable: return "check the network and \(owner)"
-        case .proxy(_, let problem):
-            let place =
-                rendered.options.proxy == nil
-                ? "http_proxy, https_proxy, all_proxy and no_proxy in the environment" : "\"proxy\" of \(name)"
-            return problem == .refused(status: 407)
-                ? "its URL has to bring user and password: check \(place)" : "check \(place)"
-        case .tls(.localFile): return "check \"tls\" of \(name)"
-        case .tls(.unknownAuthority): return "name its authority in \"tls\": { \"ca\": … } if you trust it"
-        case .tls(.expired), .tls(.notYetValid):
-            return "check the clock of this machine; otherwise its owner must renew it"
-        case .tls(.wrongHost): return "check \(owner)"
-        case .tls(.pinMismatch): return "if the service has a new key, change \"pinnedPublicKeys\""
-        case .tls(.pinWithoutTLS): return "only https has keys: check \(owner), and where it redirects to"
-        case .timedOut(.total): return "a longer \"timeout\" may help"
-        case .bodyTooLarge: return "a 'download' stage takes bodies of any size"
-        case .tooManyRedirects: return "a larger number in \"redirects\" may help"
-        case .redirectRefused: return "only http and https are followed: check \(owner)"
-        case .tokenRefused: return "check tokenURL, clientID and clientSecret of \"oauth2\""
-        case .addressRefused:
-            return "\"network\": \"public\" of \(name) keeps private addresses out; leave it out if this one is meant"
-        case .outOfResources(ExchangeFailure.noLibrary):
-            return "install libcurl: 'apt install libcurl4', on Fedora 'dnf install libcurl'"
-        case .outOfResources: return "it is tried again; a larger 'ulimit -n' lets more go on at once"
-        case .foreignCoding:
-            return "it was not asked for: see what the service, or a proxy before it, makes of Accept-Encoding"
-        case .protocolError: return "check the port and scheme in \(owner)"
-        default: return nil
-        }
-    }
-
+extension ExchangeFailure {
     /// The sentence as a clause: without its full stop and the capital of an article, and without libcurl's words in
     /// brackets where they say nothing more.
-    private static func clause(_ failure: ExchangeFailure) -> String {
-        var bare = failure.message.hasSuffix(".") ? failure.message.dropLast() : Substring(failure.message)
-        switch failure.reason {
+    fileprivate var clause: String {
+        var bare = message.hasSuffix(".") ? message.dropLast() : Substring(message)
+        switch reason {
         // A proxy that makes no connection has words of its own.
         case .proxy(_, .noPassage): break
         case .connectionRefused, .nameNotResolved, .invalidRequest, .proxy:
@@ -131,9 +99,7 @@ extension StageRequests {
         }
         return String(bare)
     }
-}
 
-extension ExchangeFailure {
     /// True if the service has no part in it: it happened on this machine, or at a proxy.
     fileprivate var sparesService: Bool {
         switch reason {

@@ -35,6 +35,7 @@ struct PartsRun {
     var requests: StageRequests { attempt.requests }
     var context: StageContext<UploadCheckpoint> { attempt.context }
     var table: PartTable { PartTable(total: attempt.source.size, size: state.partSize) }
+    var ending: StorageEnding { StorageEnding(parts: parts, state: state) }
 
     mutating func perform() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         do throws(StageFailure) {
@@ -161,11 +162,13 @@ struct PartsRun {
         // A condition on the object also fails for the one that a lost response had been about.
         let isLost = response.status == 404 || (response.status == 412 && isAgain)
         if isLost, parts.isStorage,
-            let outcome = try await afterLoss(response, rendered, isEndBegun: isAgain)
+            let outcome = try await ending.afterLoss(response, rendered, isEndBegun: isAgain, &writer)
         {
             return outcome
         }
-        if parts.isStorage, response.isSuccess, let failure = try await hiddenFailure(response, rendered) {
+        if parts.isStorage, response.isSuccess,
+            let failure = try await ending.hiddenFailure(response, rendered, &writer)
+        {
             throw failure
         }
         try await judgeEnd(response, rendered, isAgain: isAgain || parts.isStorage)

@@ -1,0 +1,64 @@
+import PipelineCore
+import PipelineHTTP
+
+/// The deadline of a stage that watches a remote job, as one poll meets it.
+///
+/// It cuts a poll short that gets no answer. Another one is made past it, at once, so that a job which ended in time is
+/// not lost; when that one finds no end either, the stage ends.
+struct PollDeadline {
+    typealias Context = ComputeStage.Context
+
+    /// How long an answer may take past the deadline where the author does not say.
+    private static let usualAnswer = Duration.seconds(30)
+
+    private let context: Context
+    /// The time when the poll began.
+    private let begun: Timestamp
+    /// Nil for a stage that has none.
+    private var time: Timestamp? { context.facts.deadline }
+
+    /// The deadline for a poll that begins now.
+    init(in context: Context) {
+        self.context = context
+        begun = context.now
+    }
+
+    /// Returns how long a poll may take from now: until the deadline, past which another one is made. Nil without a
+    /// deadline.
+    /// - Parameter answer: how long that one may; nil for the usual time.
+    func timeLimit(answer: Duration? = nil) -> Duration? {
+        time.map { $0 > context.now ? $0 - context.now : answer ?? Self.usualAnswer }
+    }
+
+    /// Limits the time of a request that polls.
+    func limit(_ options: inout ExchangeOptions) {
+        // What the author allows one answer holds past the deadline too.
+        let own = options.totalTimeout
+        guard let limit = timeLimit(answer: own) else { return }
+        options.totalTimeout = min(own ?? limit, limit)
+    }
+
+    /// Returns the outcome by which another poll is made at once, when the deadline passed during one that found no
+    /// end; nil otherwise.
+    func pollAgain(after finding: PollFinding, _ checkpoint: ComputeCheckpoint) -> ComputeStage.Outcome? {
+        guard let time, !finding.isEnd, begun < time, context.now >= time else { return nil }
+        return .waiting(checkpoint, until: .at(context.now), WaitReason(.poll))
+    }
+
+    /// Ends the stage once the deadline is past, at the service too.
+    func enforce(on stage: ComputeStage) async throws(StageFailure) {
+        guard let time, context.now >= time else { return }
+        var failure = GuardedSubmit.tooLate(context)
+        failure.service = stage.requests.service?.name
+        if let cancelRequest = stage.cancelRequest {
+            do throws(StageFailure) {
+                let gone = StatusSet([200...299, 404...404, 409...410])
+                _ = try await stage.requests.perform(cancelRequest, in: context, role: "cancel", expecting: gone)
+            } catch {
+                guard case .failed(let failed) = error else { throw error }
+                failure.hint = "the service could not be told to stop the job: \(failed.failure.title)"
+            }
+        }
+        throw .definite(failure)
+    }
+}

@@ -1,0 +1,40 @@
+import HTTPTypes
+import PipelineCore
+import PipelineHTTP
+
+/// A whole file, received and not yet checked.
+struct DownloadArrival: Sendable {
+    let part: PartFile
+    let path: String
+    let bytes: Int64
+    let digests: RunningDigests
+    /// Those of what came, when that was decoded on its way.
+    var coded: RunningDigests?
+    let answer: ServiceResponse
+    let rendered: RenderedRequest
+    /// The time that the service wants to be left alone.
+    let retryAfter: Duration?
+    /// False if nothing but the end of the connection said where the body ends.
+    var isEndStated = true
+
+    /// Warns of a file that may have been cut off without anybody's noticing: neither its answer, nor the author, nor a
+    /// digest says how much there is.
+    /// - Parameter stated: the digests that the service has given.
+    func warnIfUnproven(by order: DownloadOrder, _ stated: [DeclaredDigest]) async throws(StageFailure) {
+        // An archive says by itself where it ends.
+        guard !isEndStated, order.wanted.size == nil, order.stage.unpack == nil,
+            (order.wanted.stated + stated).isEmpty
+        else { return }
+        try await order.context.warn(
+            "nothing says whether the file is whole: its answer had neither a length nor a digest; "
+                + "\"verify\" checks it")
+    }
+}
+
+extension HTTPExchangeResponse {
+    /// True if a body that ends with its connection would be known to be cut (RFC 9112, section 6.3).
+    var isEndStated: Bool {
+        !isSuccess || !version.hasPrefix("HTTP/1") || headers[.contentLength] != nil
+            || headers[.transferEncoding] != nil
+    }
+}
