@@ -17,16 +17,22 @@ struct BatchRetry {
         return (try await JobName(batch.id.text).find(in: journal), item.key)
     }
 
-    /// The jobs of a batch's failed items, to begin them again from a stage on.
-    static func failedJobs(of batch: OwnedJob, in journal: Workspace.Journal) async throws -> [OwnedJob] {
-        var jobs: [OwnedJob] = []
+    /// What has failed of a batch, to begin it again from a stage on: the jobs of items, and the keys of those that never had
+    /// one and begin at their first stage.
+    static func failed(
+        of batch: OwnedJob, in journal: Workspace.Journal
+    ) async throws -> (jobs: [OwnedJob], keys: [String]) {
+        var (jobs, keys): ([OwnedJob], [String]) = ([], [])
         for item in try await journal.items(of: batch.snapshot.record.id, in: [.failed], after: 0, limit: .max) {
-            guard let job = item.job else { continue }
-            jobs += try await journal.jobs(JobQuery(prefix: job.text, limit: 1, isBrief: true))
+            if let job = item.job {
+                jobs += try await journal.jobs(JobQuery(prefix: job.text, limit: 1, isBrief: true))
+            } else {
+                keys.append(item.key)
+            }
         }
-        guard jobs.isEmpty else { return jobs }
+        guard jobs.isEmpty, keys.isEmpty else { return (jobs, keys) }
         throw CommandError(
-            .usage, "no item of batch \(batch.snapshot.record.key) has failed in a stage",
+            .usage, "no item of batch \(batch.snapshot.record.key) has failed",
             hint: "'pipeline show \(batch.snapshot.record.key)' says what it has")
     }
 

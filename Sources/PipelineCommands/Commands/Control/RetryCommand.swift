@@ -79,7 +79,9 @@ struct RetryCommand: WorkspaceCommand {
         for (job, key) in try await chosen(in: journal) {
             let retry = BatchRetry(job, item: key ?? item, hasStage: from != nil)
             if from != nil, key == nil, job.snapshot.batch != nil {
-                jobs += try await BatchRetry.failedJobs(of: job, in: journal)
+                let failed = try await BatchRetry.failed(of: job, in: journal)
+                jobs += failed.jobs
+                if !failed.keys.isEmpty { batches.append((job, failed.keys)) }
             } else if let batch = try await retry.batch(in: journal) {
                 batches.append(batch)
             } else {
