@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import JSONPath
 import PipelineTestKit
@@ -110,6 +111,28 @@ struct SecretInputTests {
                 #expect(end.cause == .exited(0), "\(end)")
                 #expect(service.bodies == Array(repeating: #"{"t":"\#(value)"}"#, count: 4))
             }
+        }
+    }
+
+    /// A batch whose secret was lost could not be ended at all.
+    @Test("that is lost holds a batch up that is to be cancelled at its service, not one that ends here only")
+    func cancelled() async throws {
+        try await withWorkplace { workplace in
+            let server = try LoopbackServer { _ in ScriptedAnswer([.stall]) }
+            defer { server.stop() }
+            try workplace.write("demo.json", Self.document(#""type": "string", "secret": true"#))
+            try workplace.write("rows.csv", "n\n1\n2\n")
+            let run = try workplace.program.start(
+                ["run", "demo.json", "--each", "rows.csv", "--batch", "june", "-i", "tok=hush"],
+                environment: workplace.environment(["API_URL": server.url]), folder: workplace.folder)
+            _ = await server.requests(atLeast: 2)
+            run.signal(SIGKILL)
+            _ = await run.end
+            let refused = try await workplace.run("cancel", "june")
+            #expect(refused.cause == .exited(75) && refused.errors.contains("'tok' is kept nowhere"), "\(refused)")
+            #expect(try await workplace.run("cancel", "june", "--local").cause == .exited(0))
+            let shown = try await workplace.show("june")
+            #expect(shown["state"] == "cancelled" && shown["counts"]?["cancelled"] == 2, "\(shown)")
         }
     }
 

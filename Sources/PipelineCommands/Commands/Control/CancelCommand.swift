@@ -77,9 +77,13 @@ struct CancelCommand: WorkspaceCommand {
         }
         if job.snapshot.batch != nil {
             if local { try await endItems(of: record.id, plan, by: engine, journal) }
+            let inputs =
+                local
+                ? try await secrets.assignments.known(of: record, in: plan, workspace)
+                : try await values(of: record, in: plan, workspace)
             let options = JobSession.Options(isJSON: false, isPlain: true, overwrites: false)
-            try await BatchSession(JobSession(workspace, journal, console, options: options)).cancel(
-                job.snapshot, secretInputs: try await secrets.assignments.known(of: record, in: plan, workspace))
+            try await BatchSession(JobSession(workspace, journal, console, options: options))
+                .cancel(job.snapshot, secretInputs: inputs)
             console.note("batch \(record.key) is cancelled")
             return
         }
@@ -90,13 +94,21 @@ struct CancelCommand: WorkspaceCommand {
         if let missing = try await workspace.missingSecret(of: plan, for: record) {
             throw notTold(record.id, missing.failure.title, missing.failure.hint)
         }
-        // One that is missing matters only to a request that reads it.
-        let inputs = try await secrets.assignments.known(of: record, in: plan, workspace)
         let drive = try await engine.resume(
-            record.id, plan: plan, mode: .attached, interactivity: console.interactivity, secretInputs: inputs)
+            record.id, plan: plan, mode: .attached, interactivity: console.interactivity,
+            secretInputs: try await values(of: record, in: plan, workspace))
         drive.cancel()
         guard case .suspended(let cause) = try await drive.run() else { return }
         throw notTold(record.id, cause.explanation, nil)
+    }
+
+    /// The values of the secret inputs with which services are told; all that they read must be there.
+    private func values(of record: JobRecord, in plan: Plan, _ workspace: Workspace) async throws -> JSONObject {
+        do {
+            return try await secrets.assignments.values(of: record, in: plan, workspace)
+        } catch let error as CommandError where error.status == .suspended {
+            throw notTold(record.id, error.failure.title, error.failure.hint)
+        }
     }
 
     /// Ends what was begun of a batch's items here only.
