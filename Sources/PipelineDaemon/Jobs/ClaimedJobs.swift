@@ -83,7 +83,7 @@ final class ClaimedJobs: JobSource {
 
     func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async {
         await jobs.ended(job, result, as: snapshot)
-        // The scheduler takes it up again by itself; whoever claims it until then may have it.
+        // The scheduler takes it up again by itself; a worker that claims it until then may have it.
         if case .failure(let failure) = result, failure.mayPass { try? await journal.decline(job) }
         room.yield()
     }

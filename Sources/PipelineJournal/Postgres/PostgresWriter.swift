@@ -106,7 +106,7 @@ extension PostgresWriter {
             switch attempt(calls, renewing: renewals, &link) {
             case .committed(let group): return finish(group, renewing: renewals)
             case .doubtful(let group, let failure):
-                switch settle(group, after: failure, since: start, &link) {
+                switch reconcile(group, after: failure, since: start, &link) {
                 case .success(true): return finish(group, renewing: renewals)
                 case .success(false): continue
                 case .failure(let failure): return refuse(calls, failure)
@@ -140,7 +140,7 @@ extension PostgresWriter {
     /// Returns whether a group was committed, once the server says so. Every failure on the way is one of a server that is
     /// away: one that has just become the primary may refuse to write for a moment. The failure is that of the last look,
     /// when it is waited for no longer.
-    private func settle(
+    private func reconcile(
         _ group: WrittenGroup, after failure: JournalFailure, since start: Int64, _ link: inout Link
     ) -> Result<Bool, JournalFailure> {
         var failure = failure

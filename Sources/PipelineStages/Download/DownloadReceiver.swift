@@ -123,7 +123,7 @@ final class DownloadReceiver: Sendable {
     ///   - comparesExisting: whether a file that has the name already may spare the download.
     ///   - wanted: what the author wants the whole to be.
     ///   - part: the file with the bytes held, if there are any; `digests` have seen them.
-    ///   - open: makes the part anew.
+    ///   - open: makes a new part.
     ///   - owner: whose the notes are, by the version of the resource, see ``PartNotes``.
     init(
         _ session: DownloadSession, marks: ProgressTicker, place: OutputPath, url: String, comparesExisting: Bool,

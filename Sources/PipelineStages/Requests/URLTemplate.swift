@@ -50,13 +50,13 @@ struct URLTemplate: Sendable {
         return expression.references.contains { if case .own = $0.root { true } else { false } }
     }
 
-    /// How it is had anew if it is a link that is no longer good; nil where it is none. A stage can't renew itself.
+    /// How a fresh one is had if it is a link that is no longer good; nil where it is none. A stage can't renew itself.
     ///
     /// - Parameter restart: the command that begins the stage again.
     func renewal(restart: String) -> String? {
         if !captures.isEmpty { return "the link may have expired: \"renew\": STAGE gets a fresh one" }
         guard beginsWithOwnCapture else { return nil }
-        return "the link, which this stage was given, may have expired: '\(restart)' begins the stage anew"
+        return "the link, which this stage was given, may have expired: '\(restart)' begins the stage again"
     }
 
     /// The text with which the URL begins, when it does not begin with a value.

@@ -59,7 +59,7 @@ extension Workspace {
             hint: problem == nil ? ways : "mend the command of the configuration ('pipeline config'), or \(ways)")
     }
 
-    /// Returns the names of a job's secret inputs that are found nowhere: whoever goes on with it gives them again.
+    /// Returns the names of a job's secret inputs that are found nowhere: they are to be given again.
     func missingInputs(of plan: Plan, for record: JobRecord) async throws -> [String] {
         let inputs = SecretInputs(of: record, in: plan)
         do {
