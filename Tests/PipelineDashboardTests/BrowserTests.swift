@@ -46,15 +46,16 @@ struct BrowserTests {
     func restart() async throws {
         let world = try await DashboardWorld()
         try await world.make(1)
+        // One that was stopped has no port any more.
+        let address = "127.0.0.1:\(world.service.port)"
         var again: DashboardService?
         try await drive(["restart", world.service.link()]) {
             await world.service.stop()
             again = try await DashboardService.start(
-                world.workspace, journal: world.journal,
-                options: DashboardOptions(listen: "127.0.0.1:\(world.service.port)"))
+                world.workspace, journal: world.journal, options: DashboardOptions(listen: address))
         }
         await again?.stop()
-        await world.close()
+        await world.close(isServed: false)
     }
 
     /// Runs the script with its checks. `act` does what it asks for in between.

@@ -34,8 +34,9 @@ final class DashboardWorld: Sendable {
     }
 
     /// Stops it and leaves nothing behind.
-    func close() async {
-        await service.stop()
+    /// - Parameter isServed: false where the service was stopped before.
+    func close(isServed: Bool = true) async {
+        if isServed { await service.stop() }
         await journal.close()
         room.remove()
     }
