@@ -314,6 +314,8 @@ package actor JobScheduler {
         // Nobody owns it now. It is tried again later, by the rules for jobs that nobody owns.
         case .success(.suspended(.noNetwork)): retake(job, at: limits.retakeInterval.map { clock.now + $0 })
         case .failure(let failure) where failure.mayPass: retakeRefused(job, after: entry.refusals)
+        // What the journal could not let go of yet is this owner's still.
+        case .failure(.owned) where entry.refusals > 0: retakeRefused(job, after: entry.refusals)
         // Somebody may still have to be told of it.
         case .success, .failure: retake(job, at: limits.retakeInterval == nil ? nil : again)
         }
