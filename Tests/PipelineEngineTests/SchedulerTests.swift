@@ -136,6 +136,13 @@ import Testing
     private struct FullJournal: ForwardingJournal {
         let base: any Journal
         let isFull: Mutexed<Bool>
+        /// True if a job that could not be let go of is its owner's until there is room.
+        let holdsOn: Bool
+
+        func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
+            if isFull.value, holdsOn { throw .owned(by: owner) }
+            return try await base.acquire(job, for: owner)
+        }
 
         func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
             if isFull.value { throw .full(folder: "/state") }
@@ -143,16 +150,18 @@ import Testing
         }
     }
 
-    /// It was left alone for five minutes.
-    @Test("a job of which a write was refused goes on soon after the journal takes writes again")
-    func goesOnAfterRefusal() {
+    /// It was left alone for five minutes, and for good when the owner met its own hold on it.
+    @Test(
+        "a job of which a write was refused goes on soon after the journal takes writes again",
+        arguments: [false, true])
+    func goesOnAfterRefusal(holdsOn: Bool) {
         let calls = Mutexed<[Timestamp]>([])
         let bench = EngineBench(
             #"{ "id": "a", "kind": "poll" }"#, kinds: [Self.polling(20, every: .seconds(3), from: calls)],
             background: #"{ "budget": "unlimited" }"#)
         let process = SimulatedProcess(bench.simulation, name: "daemon")
         let isFull = Mutexed(false)
-        let jobs = Jobs(bench, process) { $0.journal = FullJournal(base: $0.journal, isFull: isFull) }
+        let jobs = Jobs(bench, process) { $0.journal = FullJournal(base: $0.journal, isFull: isFull, holdsOn: holdsOn) }
         let scheduler = JobScheduler(jobs, clock: process.clock)
         let task = process.lane.start { await scheduler.run() }
         scheduler.take(JobID("j1"))
