@@ -35,8 +35,8 @@ test: dependencies ## Run all tests, one after the other, then simulated schedul
 	@.scripts/peers >/dev/null || true
 	@.scripts/browser >/dev/null || [ -z "$$CI" ]
 	@.scripts/readers >/dev/null || true
-	@.scripts/test $(CHECK) --no-parallel
-	@SWIFT_DETERMINISTIC_HASHING=1 SEEDS=20000 LONG_SEEDS=20000 .scripts/test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
+	@.scripts/test $(CHECK) --no-parallel --skip '^SimulationTests\.'
+	@SEEDS=20000 LONG_SEEDS=20000 .scripts/simulate $(CHECK)
 
 .PHONY: peers
 peers: ## Get servers that others wrote, from PyPI, for the tests of uploads (make test does so too)
@@ -67,7 +67,7 @@ torture: dependencies ## Kill the program at every crash point TIMES times (100)
 
 .PHONY: simulate
 simulate: dependencies ## Simulate SEEDS (200000) schedules with crashes in virtual time
-	SWIFT_DETERMINISTIC_HASHING=1 SEEDS=$${SEEDS:-200000} swift test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
+	@SEEDS=$${SEEDS:-200000} .scripts/simulate $(CHECK)
 
 .PHONY: mutants
 mutants: dependencies ## Make mistakes in the law of a job, one after the other: its tests must notice each

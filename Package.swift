@@ -357,3 +357,8 @@ let package = Package(
             swiftSettings: settings),
     ]
 )
+
+// The tests of one target need neither all others nor the programs that those start (.scripts/simulate).
+if let only = Context.environment["ONLY_TESTS"] {
+    package.targets.removeAll { $0.type == .test && $0.name != only }
+}
