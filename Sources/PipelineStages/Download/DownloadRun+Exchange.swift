@@ -103,12 +103,15 @@ extension DownloadRun {
     }
 
     /// Makes what has arrived durable, counts it, and passes the marks behind it.
+    ///
+    /// - Parameter isEnd: true at the end of an answer. What is committed next makes its bytes durable too: the verdict on
+    ///   the whole file, or what the answer after it brought.
     private mutating func keep(
         _ snapshot: DownloadReceiver.Snapshot, _ passage: inout Passage, isEnd: Bool = false
     ) async throws(StageFailure) {
         guard let part = snapshot.part, case .received = snapshot.outcome else { return }
         self.part = part
-        try order.reading(part.path) { () throws(FileFailure) in try part.syncData() }
+        if !isEnd { try order.reading(part.path) { () throws(FileFailure) in try part.syncData() } }
         checkpoint.target = snapshot.path
         checkpoint.held = snapshot.position
         checkpoint.heldDigest = snapshot.digests.proof
@@ -118,7 +121,6 @@ extension DownloadRun {
         checkpoint.stated = snapshot.stated
         context.count(BytesMoved(received: snapshot.position - max(snapshot.start, passage.counted)))
         passage.counted = snapshot.position
-        // The end is committed with the verdict on it.
         if !isEnd { try await commit(lasts: session().asksForRest) }
         passage.parts = max(passage.parts, snapshot.start)
         while passage.parts + Self.partSize <= snapshot.position {
