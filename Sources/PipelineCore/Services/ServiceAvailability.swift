@@ -31,6 +31,8 @@ package struct ServiceAvailability: Sendable {
     /// Returns whether a request may go out; nil when a trial is due, whose right the journal gives.
     package mutating func admission(at now: Timestamp) -> ServiceAdmission? {
         guard let closed else { return .open }
+        // Turns that were given by a clock that was set back since are far away.
+        if closed.isOfLaterClock(at: now) { lastTurn = nil }
         let time = closed.opens(at: now)
         if time > now { return .closed(until: turn(after: time)) }
         if let trial = closed.trialUntil, trial > now, trial - now <= Self.trialLength {

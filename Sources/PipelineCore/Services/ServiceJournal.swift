@@ -55,6 +55,10 @@ package struct ClosedService: Sendable, Hashable {
     /// More time than a commit takes to be written, and less than by which a clock is set back that matters.
     package static let slack = Duration.seconds(5)
 
-    /// Returns when it takes a trial. A clock that was set back does not make it longer than it was meant to be.
-    package func opens(at now: Timestamp) -> Timestamp { now >= since ? until : min(until, now + (until - since)) }
+    /// Returns when it takes a trial. Where the clock was set back since it closed nobody knows how long that is ago: a
+    /// trial finds out now, and what it is told counts by the clock as it is.
+    package func opens(at now: Timestamp) -> Timestamp { isOfLaterClock(at: now) ? now : until }
+
+    /// True if the clock was set back since it closed.
+    func isOfLaterClock(at now: Timestamp) -> Bool { since - now > Self.slack }
 }

@@ -70,11 +70,18 @@ struct ServiceAvailabilityTests {
         #expect(service.admission(at: open + .seconds(1)) == nil)
     }
 
-    @Test("a clock that is set back does not close it for longer")
+    /// It was closed for its whole length from each moment on that it was asked for, until the clock had caught up.
+    @Test("after a clock was set back a trial finds out at once, and those who wait for it wait no longer than else")
     func clock() {
         var service = ServiceAvailability()
         _ = record(.closed(.seconds(60)), in: &service, at: now)
+        guard case .closed = service.admission(at: now) else { return #expect(Bool(false), "not closed") }
         let earlier = now - .seconds(900)
+        #expect(service.admission(at: earlier) == nil)
+        service.beginTrial(until: earlier + ServiceAvailability.trialLength)
+        #expect(service.admission(at: earlier) == .closed(until: earlier + .seconds(1)))
+        _ = record(.closed(.seconds(60)), in: &service, isTrial: true, at: earlier)
         #expect(service.admission(at: earlier) == .closed(until: earlier + .seconds(60)))
+        #expect(service.admission(at: earlier + .seconds(60)) == nil)
     }
 }
