@@ -1,4 +1,3 @@
-import Dispatch
 import PipelineCore
 import Synchronization
 
@@ -18,7 +17,7 @@ final class WriteMailbox<Connection: JournalConnection>: Sendable {
     }
 
     private let state = Mutex(State())
-    private let bell = DispatchSemaphore(value: 0)
+    private let bell = Bell()
     /// The longest that a call waits for company, and the share of it that each expected call is worth.
     private static var longestGathering: Int { 4_000 }
     private static var gatheringPerCall: Int { 100 }
@@ -81,7 +80,7 @@ final class WriteMailbox<Connection: JournalConnection>: Sendable {
             state.wanted = nil
             return (true, true)
         }
-        if rings { bell.signal() }
+        if rings { bell.ring() }
         return isTaken
     }
 
@@ -92,7 +91,7 @@ final class WriteMailbox<Connection: JournalConnection>: Sendable {
             defer { state.wanted = nil }
             return state.wanted != nil
         }
-        if rings { bell.signal() }
+        if rings { bell.ring() }
     }
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -100,10 +99,10 @@ final class WriteMailbox<Connection: JournalConnection>: Sendable {
     /// The calls that are there, gathered with as many as `expected`; the postponed alone when none came in so many milliseconds;
     /// nil when the box is closed and empty. For the writer's thread.
     func take(expecting expected: Int, milliseconds: Int?) -> [QueuedWrite<Connection>]? {
-        wait(for: 1, until: milliseconds.map { .now() + .milliseconds($0) } ?? .distantFuture)
+        wait(for: 1, microseconds: milliseconds.map { $0 * 1000 })
         if expected > 1, state.withLock({ !$0.calls.isEmpty }) {
             let patience = min(Self.longestGathering, expected * Self.gatheringPerCall)
-            wait(for: expected, until: .now() + .microseconds(patience))
+            wait(for: expected, microseconds: patience)
         }
         return state.withLock { state in
             if state.isClosed, state.calls.isEmpty { return nil }
@@ -112,13 +111,13 @@ final class WriteMailbox<Connection: JournalConnection>: Sendable {
         }
     }
 
-    private func wait(for count: Int, until deadline: DispatchTime) {
+    private func wait(for count: Int, microseconds: Int?) {
         let waits = state.withLock { state in
             guard state.calls.count < count, !state.isClosed else { return false }
             state.wanted = count
             return true
         }
-        guard waits, bell.wait(timeout: deadline) == .timedOut else { return }
+        guard waits, !bell.wait(microseconds: microseconds) else { return }
         // Who put the last call may have decided to ring just as the time ran out: that ring is taken here.
         let isRinging = state.withLock { state in
             defer { state.wanted = nil }
