@@ -152,6 +152,28 @@ enum BatchPromises {
         }
     }
 
+    static func changedTargets(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        func row(_ key: String, _ target: String, _ video: String = "one") -> NewItem {
+            var item = NewItem(key: key, line: nil, inputs: ["video": .string(video)])
+            item.targets = [target]
+            return item
+        }
+        try await withBatch(world, check) { journal, lease in
+            _ = try await add([row("a", "/x"), row("b", "/y"), row("c", "/z")], to: lease, journal, isRead: true)
+            let record = try check.require(try await journal.batch(lease.job))
+            func read(_ rows: NewItem...) async throws -> [String] {
+                try await journal.reread(lease, as: record, of: job.record)
+                return try await add(rows, to: lease, journal, isRead: true, replaces: true).bad.map(\.key)
+            }
+            check.expect(try await read(row("a", "/y", "other"), row("b", "/y"), row("c", "/z")) == ["a"])
+            let counts = try await journal.batch(lease.job)?.counts.filter { $0.value > 0 }
+            check.expect(counts == [.pending: 2, .failed: 1])
+            check.expect(try await read(row("b", "/x"), row("a", "/y"), row("c", "/z")) == [], "they changed files")
+            check.expect(try await read(row("b", "/w"), row("a", "/w"), row("c", "/w")) == ["a", "c"])
+            check.expect(try await journal.item("c", of: lease.job)?.number != 3, "not begun, it is a new row")
+        }
+    }
+
     static func badRows(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         try await withBatch(world, check) { journal, lease in
             let bad = NewItem(key: "line 2", line: 2, inputs: [:], failure: StepFailure("line 2: no number"))

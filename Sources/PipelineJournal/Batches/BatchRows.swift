@@ -38,9 +38,13 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                 guard known.isOfThisReading else {
                     result.known += 1
                     if known.isAside, let state = known.state { named.append(state) }
-                    if known.inputs != item.inputs, item.failure == nil {
-                        result.changed.append(item.key)
-                        if replacesChanged, try replace(known.number, item, next, reading, batch) {
+                    let isOther = known.inputs != item.inputs && item.failure == nil
+                    if isOther { result.changed.append(item.key) }
+                    let isOutdated = replacesChanged && !isOther ? try isOutdated(known, item, batch) : false
+                    if replacesChanged && isOther || isOutdated {
+                        let before = try self.item(known.number, of: batch)
+                        if let before, before.state == .pending || before.state.isEnded {
+                            result.bad += try replace(before, item, next, reading, batch)
                             next += 1
                             continue
                         }
@@ -52,22 +56,11 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                 }
                 result.duplicates += 1
                 try insert(item, "duplicate", next, reading, batch)
-            } else if item.failure == nil, let first = try claim(item.targets, of: next, batch) {
+            } else if let bad = try enter(item, next, reading, batch) {
                 (result.added, failed) = (result.added + 1, failed + 1)
-                var bad = item
-                bad.failure = StepFailure(
-                    "it would write \(first.path), as the item '\(first.item)' does",
-                    hint: "let \"to\" differ, for example by ${{ job.item }}")
-                bad.failure?.place = item.place
                 result.bad.append(bad)
-                try insert(bad, "failed", next, reading, batch)
-            } else if item.failure == nil {
-                (result.added, pending) = (result.added + 1, pending + 1)
-                try insert(item, "pending", next, reading, batch)
             } else {
-                (result.added, failed) = (result.added + 1, failed + 1)
-                result.bad.append(item)
-                try insert(item, "failed", next, reading, batch)
+                (result.added, pending) = (result.added + 1, pending + 1)
             }
             next += 1
         }
@@ -92,7 +85,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         _ key: String, _ reading: Int, _ batch: Int64
     ) throws(JournalFailure) -> KnownRow? {
         try first(
-            "SELECT number, inputs, reading, state FROM items WHERE batch = :batch AND key = :key",
+            "SELECT number, inputs, reading, state, job FROM items WHERE batch = :batch AND key = :key",
             ["batch": batch, "key": key]
         ) { (row) throws(JournalFailure) in
             let number = row.int("number")
@@ -100,7 +93,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
             let isOfThisReading = row.optionalInt("reading").map { $0 == reading } ?? (number >= reading)
             return KnownRow(
                 number: number, inputs: try row.object("inputs"), state: ItemRecord.State(rawValue: row.text("state")),
-                isOfThisReading: isOfThisReading, isAside: row.isAside)
+                isOfThisReading: isOfThisReading, isAside: row.isAside, job: row.optionalText("job"))
         }
     }
 
@@ -111,6 +104,56 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         let state: ItemRecord.State?
         let isOfThisReading: Bool
         let isAside: Bool
+        let job: String?
+    }
+
+    /// True if an item that is to begin would do so as it was read, and not as its row is by now: with files that it does not
+    /// have, or as a job of another document or other shared inputs.
+    private func isOutdated(_ known: KnownRow, _ item: NewItem, _ batch: Int64) throws(JournalFailure) -> Bool {
+        guard known.state == .pending, item.failure == nil else { return false }
+        guard let job = known.job else { return try !owns(item, known, batch) }
+        return try first(
+            """
+            SELECT own.document AS document, whole.document AS latest, own.inputs AS inputs, whole.inputs AS shared
+            FROM jobs AS own JOIN jobs AS whole ON whole.number = :batch WHERE own.id = :job
+            """, ["batch": batch, "job": job]
+        ) { (row) throws(JournalFailure) in
+            func shared(_ inputs: JSONObject) -> [String: JSON] {
+                let members = inputs.filter { item.inputs[$0.name] == nil }.map { ($0.name, $0.value) }
+                return Dictionary(members, uniquingKeysWith: { first, _ in first })
+            }
+            let (before, now) = (shared(try row.object("inputs")), shared(try row.object("shared")))
+            return row.integer("document") != row.integer("latest") || before != now
+        } ?? false
+    }
+
+    private func owns(_ item: NewItem, _ known: KnownRow, _ batch: Int64) throws(JournalFailure) -> Bool {
+        for path in item.targets {
+            let owner = try first(
+                "SELECT number FROM targets WHERE batch = :batch AND path = :path", ["batch": batch, "path": path]
+            ) { $0.int("number") }
+            guard owner == known.number else { return false }
+        }
+        return true
+    }
+
+    /// Takes a row in as an item that is to be begun; one that can't be is a failed item, and returned.
+    private func enter(
+        _ item: NewItem, _ number: Int, _ reading: Int, _ batch: Int64, attempt: Int = 0
+    ) throws(JournalFailure) -> NewItem? {
+        var item = item
+        if item.failure == nil, let first = try claim(item.targets, of: number, batch) {
+            item.failure = StepFailure(
+                "it would write \(first.path), as the item '\(first.item)' does",
+                hint: "let \"to\" differ, for example by ${{ job.item }}")
+            item.failure?.place = item.place
+        }
+        guard item.failure == nil else {
+            try insert(item, "failed", number, reading, batch)
+            return item
+        }
+        try insert(item, "pending", number, reading, batch, attempt: attempt)
+        return nil
     }
 
     /// Makes files an item's; nil, or the first that another item writes, and which.
@@ -138,19 +181,18 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         return nil
     }
 
-    /// Makes an item that is not under way a new one of its key, with other inputs; false for one that is.
+    /// Makes an item that is not under way a new one of its key, as its row is now; returns it where it can't be begun. The
+    /// files of the old one are free: nobody has its number any more.
     private func replace(
-        _ old: Int, _ item: NewItem, _ number: Int, _ reading: Int, _ batch: Int64
-    ) throws(JournalFailure) -> Bool {
-        guard let before = try self.item(old, of: batch), before.state == .pending || before.state.isEnded else {
-            return false
-        }
-        try run("DELETE FROM items WHERE batch = :batch AND number = :number", ["batch": batch, "number": old])
+        _ before: ItemRecord, _ item: NewItem, _ number: Int, _ reading: Int, _ batch: Int64
+    ) throws(JournalFailure) -> [NewItem] {
+        try run(
+            "DELETE FROM items WHERE batch = :batch AND number = :number", ["batch": batch, "number": before.number])
         // What it was begun before counts on: each end of a key has a number of its own.
         let attempt = before.state.isEnded && before.attempt > 0 ? before.attempt + 1 : before.attempt
-        try insert(item, "pending", number, reading, batch, attempt: attempt)
-        try itemRows.count([(-1, before.state), (1, .pending)], batch)
-        return true
+        let bad = try enter(item, number, reading, batch, attempt: attempt)
+        try itemRows.count([(-1, before.state), (1, bad == nil ? .pending : .failed)], batch)
+        return bad.map { [$0] } ?? []
     }
 
     private func insert(
