@@ -35,7 +35,7 @@ struct BatchRefusalTests {
             }
         }
 
-        func retry(_ job: JobID) {}
+        func retry(_ job: JobID, _ again: RestartScope) {}
         func goOn(_ job: JobID) {}
         var runsHere: Bool { true }
         var room: Int { 64 }

@@ -81,6 +81,9 @@ package struct BatchSettings: Sendable, Hashable {
     /// The number of items that had succeeded at no known cost when a person said to go on: they say nothing of what the
     /// next ones cost.
     package var unpriced = 0
+    /// The stage at which the items that a person had begun again do so, with all that need it; nil for what failed of
+    /// them.
+    package var from: String?
 
     package init(
         atOnce: Int = 64, tolerance: FailureTolerance? = nil, stopAfter: Int = 10, results: String? = nil,

@@ -144,6 +144,13 @@ package enum RestartScope: Sendable, Hashable {
     case failedItem(Int)
     /// The stage and all that need it, as if they had never run.
     case from(String)
+
+    /// Returns the same where the plan has the stage, else what failed: an item may be of a document that the batch had
+    /// before.
+    package func known(in plan: Plan) -> RestartScope {
+        if case .from(let stage) = self, plan.stage(stage) == nil { return .failed }
+        return self
+    }
 }
 
 /// The knowledge that a person has of a submit whose response was lost.

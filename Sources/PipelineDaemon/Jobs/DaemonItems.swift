@@ -21,7 +21,9 @@ final class DaemonItems: ItemHost {
                 record, plan: draft.plan, mode: .background, secretInputs: draft.secretInputs))
     }
 
-    func retry(_ job: JobID) async throws(JournalFailure) { jobs.adopt(try await jobs.resume(job)) }
+    func retry(_ job: JobID, _ again: RestartScope) async throws(JournalFailure) {
+        jobs.adopt(try await jobs.resume(job, again))
+    }
 
     func goOn(_ job: JobID) {
         jobs.name(job, HandedValues(), retriesFailed: false)
@@ -54,8 +56,8 @@ final class SharedItems: ItemHost {
         try await engine.submit(record, plan: draft.plan)
     }
 
-    func retry(_ job: JobID) async throws(JournalFailure) {
-        try await journal.release(try await jobs.resume(job).lease)
+    func retry(_ job: JobID, _ again: RestartScope) async throws(JournalFailure) {
+        try await journal.release(try await jobs.resume(job, again).lease)
     }
 
     /// Jobs that workers claim by themselves go on without a word.
@@ -64,7 +66,7 @@ final class SharedItems: ItemHost {
         let isClaimed = found.mode == .background && found.cause != .paused && found.cause != .interrupted
         if isClaimed || found.phase(isOwned: false) == .unknown && found.request != .cancel { return }
         do throws(JournalFailure) {
-            try await retry(job)
+            try await retry(job, .nothing)
         } catch {
             // Somebody has it, and goes on with it.
             guard case .owned = error else { throw error }

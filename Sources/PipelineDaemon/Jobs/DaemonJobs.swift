@@ -107,13 +107,13 @@ final class DaemonJobs: JobSource {
         owned.withLock { $0 }?.adopt(job)
     }
 
-    /// Begins again what failed of an item's job.
-    func resume(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle {
+    /// Begins an item's job again; one that has not ended goes on.
+    func resume(_ job: JobID, _ again: RestartScope) async throws(JournalFailure) -> Engine.JobHandle {
         guard let snapshot = try await journal.snapshot(of: job) else { throw .noSuchJob(job) }
         guard let plan = try await plan(of: snapshot) else { throw .other("job \(job) can't be planned here") }
         return try await engine.with(secrets: secrets(of: snapshot.record)).resume(
             job, plan: plan, mode: .background, secretInputs: await secretInputs(of: snapshot.record, plan),
-            again: snapshot.ended == nil ? .nothing : .failed)
+            again: snapshot.ended == nil ? .nothing : again.known(in: plan))
     }
 
     private func begin(batch: JobSnapshot, _ plan: Plan) async throws(JournalFailure) {

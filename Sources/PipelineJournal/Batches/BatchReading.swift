@@ -164,7 +164,7 @@ extension BatchSettings {
             "atOnce": .number(JSONNumber(atOnce)), "tolerate": JSON(tolerance?.text),
             "stopAfter": .number(JSONNumber(stopAfter)), "results": JSON(results),
             "spend": spend.map { .number(JSONNumber($0)) } ?? .null, "forgiven": .number(JSONNumber(forgiven)),
-            "unpriced": .number(JSONNumber(unpriced)),
+            "unpriced": .number(JSONNumber(unpriced)), "from": JSON(from),
         ]
     }
 
@@ -177,6 +177,7 @@ extension BatchSettings {
             stopAfter: stopAfter, results: object["results"]?.string, spend: object["spend"]?.number?.double)
         forgiven = object["forgiven"]?.number?.int ?? 0
         unpriced = object["unpriced"]?.number?.int ?? 0
+        from = object["from"]?.string
     }
 }
 

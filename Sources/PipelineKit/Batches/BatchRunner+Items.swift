@@ -89,7 +89,9 @@ extension BatchRunner {
 
     /// Begins as many as may; returns whether more could begin once there is room.
     func begin(_ state: inout State, on host: some ItemHost) async throws(JournalFailure) -> Bool {
-        if options.onlyReads || options.isStrict && state.isReading { return false }
+        // A row that is still to come may say that an item is another one by now.
+        let waits = state.isReading && (options.isStrict || options.replacesChanged)
+        if options.onlyReads || waits { return false }
         while state.stop == nil, state.batch.count(.pending) > 0 {
             let affordable = state.isCostUnknown ? 0 : state.batch.affordableCount
             if affordable == 0, state.underWay == 0 {
@@ -103,8 +105,9 @@ extension BatchRunner {
             let items = try await journal.items(of: lease.job, in: [.pending], after: 0, limit: min(room, 256))
             guard !items.isEmpty else { return false }
             let begun = FoundJobs()
+            let again = state.batch.settings.from.map(RestartScope.from) ?? .failed
             try await together(items) { [self] (item) throws(JournalFailure) in
-                guard let job = try await begin(item, on: host) else { return mailbox.post(.unfit(item.key)) }
+                guard let job = try await begin(item, again, on: host) else { return mailbox.post(.unfit(item.key)) }
                 if host.runsHere { begun.insert(job) }
             }
             state.here.formUnion(begun.all)
@@ -117,9 +120,11 @@ extension BatchRunner {
 
     /// Begins an item, and gives its job; nil for one that can't be begun and has failed by that, and for one that a
     /// person has cancelled since it was read.
-    private func begin(_ item: ItemRecord, on host: some ItemHost) async throws(JournalFailure) -> JobID? {
+    private func begin(
+        _ item: ItemRecord, _ again: RestartScope, on host: some ItemHost
+    ) async throws(JournalFailure) -> JobID? {
         do throws(JournalFailure) {
-            return try await beginPending(item, on: host)
+            return try await beginPending(item, again, on: host)
         } catch {
             guard error == .stale, try await isCancelled(item) else { throw error }
             return nil
@@ -130,18 +135,24 @@ extension BatchRunner {
         try await journal.item(item.key, of: lease.job)?.state == .cancelled
     }
 
-    private func beginPending(_ item: ItemRecord, on host: some ItemHost) async throws(JournalFailure) -> JobID? {
+    private func beginPending(
+        _ item: ItemRecord, _ again: RestartScope, on host: some ItemHost
+    ) async throws(JournalFailure) -> JobID? {
         var begun = item
         begun.state = .running
         if let job = item.job {
             if try await isCancelled(item) { return nil }
             options.observe(.began(begun))
-            try await host.retry(job)
+            try await host.retry(job, again)
             return job
         }
-        var values = subject.draft.inputs
-        for member in item.inputs { values[member.name] = member.value }
-        let draft = subject.draft.with(inputs: values)
+        let draft: JobDraft
+        do throws(StepFailure) {
+            draft = try subject.draft.item(item.inputs)
+        } catch {
+            try await journal.fail(item.number, because: error, at: ports.clock.now, of: lease)
+            return nil
+        }
         var record = draft.record(
             id: ports.newJobID(), key: "\(job.record.key).\(item.number)", started: ports.clock.now,
             outputFolder: job.record.folders.output, overwrites: options.overwrites)

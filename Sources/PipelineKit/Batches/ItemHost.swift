@@ -4,8 +4,8 @@ package import PipelineCore
 package protocol ItemHost: Sendable {
     /// Begins the job of an item; when this returns a crash does not lose it.
     func begin(_ record: JobRecord, _ draft: JobDraft) async throws(JournalFailure)
-    /// Begins again what failed of an item's job; when this returns a crash does not lose that.
-    func retry(_ job: JobID) async throws(JournalFailure)
+    /// Begins an item's job again; when this returns a crash does not lose that.
+    func retry(_ job: JobID, _ again: RestartScope) async throws(JournalFailure)
     /// Has the job of an item that was begun before go on.
     func goOn(_ job: JobID) async throws(JournalFailure)
     /// True if its jobs come to rest in this process, so that ``BatchRunner/rested(_:item:_:)`` hears of each.

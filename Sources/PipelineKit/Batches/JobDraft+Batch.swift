@@ -15,6 +15,22 @@ extension JobDraft {
         return name.joined().prefix(60) + "-" + digest
     }
 
+    /// The draft of one item: the values of its row over those that all items share, as the document has them now. A row
+    /// that was read by an earlier one may lack an input, or have a value that this one does not take.
+    func item(_ row: JSONObject) throws(StepFailure) -> JobDraft {
+        var given = inputs
+        for member in row { given[member.name] = member.value }
+        let folder = AbsolutePath.folder(of: path)
+        do throws(InputsError) {
+            return with(
+                inputs: try InputValues(
+                    inputs: plan.definition.inputs, folders: (folder, folder), scope: known, standardInput: { nil }
+                ).values(from: GivenInputs(document: given)))
+        } catch {
+            throw error.problems.first ?? StepFailure("its inputs can't be read")
+        }
+    }
+
     /// Reads so much of the sources that what makes a batch impossible is known before anything begins; of standard
     /// input nothing.
     package func checkSources(_ sources: [String], in folder: String) throws(ItemSourceError) {

@@ -86,9 +86,9 @@ package final class ScheduledItems: JobSource, ItemHost {
         adopt(handle)
     }
 
-    package func retry(_ job: JobID) async throws(JournalFailure) {
+    package func retry(_ job: JobID, _ again: RestartScope) async throws(JournalFailure) {
         guard let snapshot = try await ports.journal.snapshot(of: job) else { throw .noSuchJob(job) }
-        adopt(try await resume(snapshot, again: snapshot.ended == nil ? .nothing : .failed))
+        adopt(try await resume(snapshot, again: snapshot.ended == nil ? .nothing : again))
     }
 
     package func goOn(_ job: JobID) { scheduler?.take(job) }
@@ -113,9 +113,10 @@ package final class ScheduledItems: JobSource, ItemHost {
     private func resume(
         _ job: JobSnapshot, again: RestartScope
     ) async throws(JournalFailure) -> Engine.JobHandle {
-        try await ports.engine.resume(
-            job.record.id, plan: try await plan(of: job.record), mode: .attached, interactivity: ports.interactivity,
-            secretInputs: ports.secretInputs, again: again, overwrites: ports.overwrites)
+        let plan = try await plan(of: job.record)
+        return try await ports.engine.resume(
+            job.record.id, plan: plan, mode: .attached, interactivity: ports.interactivity,
+            secretInputs: ports.secretInputs, again: again.known(in: plan), overwrites: ports.overwrites)
     }
 
     private func plan(of record: JobRecord) async throws(JournalFailure) -> Plan {

@@ -9,7 +9,7 @@ import Testing
 @Suite("A reading that goes on") struct RereadingTests {
     private struct NoHost: ItemHost {
         func begin(_ record: JobRecord, _ draft: JobDraft) {}
-        func retry(_ job: JobID) {}
+        func retry(_ job: JobID, _ again: RestartScope) {}
         func goOn(_ job: JobID) {}
         var runsHere: Bool { false }
         var retakesRefused: Bool { false }

@@ -17,25 +17,6 @@ struct BatchRetry {
         return (try await JobName(batch.id.text).find(in: journal), item.key)
     }
 
-    /// What has failed of a batch, to begin it again from a stage on: the jobs of items, and the keys of those that never had
-    /// one and begin at their first stage.
-    static func failed(
-        of batch: OwnedJob, in journal: Workspace.Journal
-    ) async throws -> (jobs: [OwnedJob], keys: [String]) {
-        var (jobs, keys): ([OwnedJob], [String]) = ([], [])
-        for item in try await journal.items(of: batch.snapshot.record.id, in: [.failed], after: 0, limit: .max) {
-            if let job = item.job {
-                jobs += try await journal.jobs(JobQuery(prefix: job.text, limit: 1, isBrief: true))
-            } else {
-                keys.append(item.key)
-            }
-        }
-        guard jobs.isEmpty, keys.isEmpty else { return (jobs, keys) }
-        throw CommandError(
-            .usage, "no item of batch \(batch.snapshot.record.key) has failed",
-            hint: "'pipeline show \(batch.snapshot.record.key)' says what it has")
-    }
-
     init(_ found: OwnedJob, item: String?, hasStage: Bool) {
         self.found = found
         self.item = item
@@ -47,8 +28,9 @@ struct BatchRetry {
         if found.snapshot.batch != nil {
             return (found, item.map { [$0] })
         }
-        // Its row is the batch's: begun again by itself, the batch would not know of it.
-        guard let own = found.snapshot.record.item, !hasStage,
+        // Its row is the batch's: begun again by itself, the batch would not know of it. One that did
+        // not fail is done again for its own sake.
+        guard let own = found.snapshot.record.item, !hasStage || found.snapshot.phase(isOwned: false) == .failed,
             let batch = try await journal.jobs(JobQuery(prefix: own.batch.text)).first
         else { return nil }
         return (batch, [own.key])

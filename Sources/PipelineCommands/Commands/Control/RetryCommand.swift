@@ -78,11 +78,7 @@ struct RetryCommand: WorkspaceCommand {
         var batches: [(job: OwnedJob, items: [String]?)] = []
         for (job, key) in try await chosen(in: journal) {
             let retry = BatchRetry(job, item: key ?? item, hasStage: from != nil)
-            if from != nil, key == nil, job.snapshot.batch != nil {
-                let failed = try await BatchRetry.failed(of: job, in: journal)
-                jobs += failed.jobs
-                if !failed.keys.isEmpty { batches.append((job, failed.keys)) }
-            } else if let batch = try await retry.batch(in: journal) {
+            if let batch = try await retry.batch(in: journal) {
                 batches.append(batch)
             } else {
                 jobs.append(job)
@@ -102,7 +98,7 @@ struct RetryCommand: WorkspaceCommand {
             do {
                 statuses.append(
                     try await BatchSession(session, isDetached: detach).resume(
-                        batch.job, secretInputs: given, retries: true, keys: batch.items))
+                        batch.job, secretInputs: given, retries: true, keys: batch.items, from: from))
             } catch {
                 // Of several the others have their turn.
                 statuses.append(ErrorReport(error).show(on: console))
@@ -147,12 +143,7 @@ struct RetryCommand: WorkspaceCommand {
     ) async throws -> JobContinuation {
         let record = found.snapshot.record
         let plan = try await plans.plan(of: record)
-        if let from, plan.stage(from) == nil {
-            let ids = plan.stages.map(\.id)
-            throw CommandError(
-                .usage, "there is no stage '\(from)' in job \(record.id)",
-                hint: "stages here: " + ids.joined(separator: ", "))
-        }
+        if let from { try plan.checkStage(from, of: record.id.text) }
         if let item {
             return .run(plan: plan, again: .failedItem(try number(of: item, in: found.snapshot)))
         }
@@ -189,5 +180,15 @@ struct RetryCommand: WorkspaceCommand {
                     ? "no item of it has" : "those that have: " + failed.map(String.init).joined(separator: ", "))
         }
         return number
+    }
+}
+
+extension Plan {
+    /// Throws what a person is told who names a stage that is not there.
+    func checkStage(_ id: String, of job: String) throws(CommandError) {
+        guard stage(id) == nil else { return }
+        throw CommandError(
+            .usage, "there is no stage '\(id)' in job \(job)",
+            hint: "stages here: " + stages.map(\.id).joined(separator: ", "))
     }
 }

@@ -33,6 +33,7 @@ extension BatchSession {
             }
             if given.results == nil { batch.settings.results = earlier.settings.results }
             batch.settings.unpriced = earlier.unpricedCount
+            if !given.retryFailed { batch.settings.from = earlier.settings.from }
             do {
                 return try await goOn(found.snapshot, batch, draft, given, output)
             } catch JournalFailure.owned {

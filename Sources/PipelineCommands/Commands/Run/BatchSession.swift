@@ -22,16 +22,17 @@ struct BatchSession {
     // MARK: Going on
 
     /// Goes on with a batch that nobody owns; with `retries` the items that failed begin again, those of the keys if any
-    /// are named.
+    /// are named: what failed of them, or everything from a stage on.
     func resume(
         _ found: OwnedJob, secretInputs assignments: SecretAssignments, retries: Bool = false, keys: [String]? = nil,
-        spend: Double? = nil
+        from stage: String? = nil, spend: Double? = nil
     ) async throws -> ExitStatus {
         let found = try await released(found)
         let job = found.snapshot
         if found.owner != nil { throw JournalFailure.owned(by: found.owner ?? journal.owner) }
         if job.ended != nil, !retries { return try await report(.ended(job.outcome), of: job) }
         let plan = try await workspace.plan(of: job.record)
+        if let stage { try plan.checkStage(stage, of: job.record.key) }
         let secrets = try await assignments.values(of: job.record, in: plan, workspace)
         let draft = JobDraft(job.record, plan: plan, secretInputs: secrets)
         if let missing = try await workspace.missingSecret(of: plan, for: job.record) { throw missing }
@@ -50,6 +51,7 @@ struct BatchSession {
             var settings = batch.settings
             settings.spend = spend ?? settings.spend
             (settings.forgiven, settings.unpriced) = (batch.count(.failed), batch.unpricedCount)
+            if retries { settings.from = stage }
             try await journal.configure(settings, of: lease)
         }
         try await journal.stop(nil, lease)

@@ -1,0 +1,142 @@
+import Foundation
+import JSONPath
+import PipelineTestKit
+import Synchronization
+import Testing
+
+/// A batch of which items have failed, and what begins them again: a retry from a stage on, or a document that was mended.
+@Suite("A batch that is mended")
+struct MendedBatchTests {
+    private static func document(path: String = "/${{ inputs.name }}", batch: String = "") -> String {
+        """
+        { "pipeline": 1, "name": "ask", "batch": { \(batch) "key": "${{ inputs.name }}" },
+          "inputs": { "name": { "type": "string" }, "mode": { "type": "string", "default": "old" } },
+          "services": { "api": { "url": "${{ env.API_URL }}" } },
+          "stages": [ { "id": "w", "kind": "request", "service": "api", "request": { "GET": "\(path)" },
+                        "to": "${{ inputs.name }}.txt" } ] }
+        """
+    }
+
+    /// A service that has nothing but what is found there, and the paths that it was asked for.
+    private final class Service: Sendable {
+        private let asked = Mutex<[String]>([])
+        private let found = Mutex<Set<String>>([])
+
+        func answer(_ path: String) -> ScriptedAnswer {
+            asked.withLock { $0.append(path) }
+            return found.withLock { $0.contains(path) } ? .status(200, body: path) : .status(404)
+        }
+
+        func put(_ paths: String...) { found.withLock { $0.formUnion(paths) } }
+
+        /// The paths since the last time.
+        var paths: [String] {
+            asked.withLock { paths in
+                defer { paths = [] }
+                return paths.sorted()
+            }
+        }
+    }
+
+    private struct Scene {
+        let workplace: Workplace
+        let service: Service
+        let environment: [String: String]
+
+        func run(_ more: String...) async throws -> ProgramEnd {
+            try await workplace.program.run(
+                ["run", "ask.json", "--each", "rows.csv", "--batch", "june", "--output", "out"] + more,
+                environment: workplace.environment(environment), folder: workplace.folder)
+        }
+
+        func call(_ words: String...) async throws -> ProgramEnd {
+            try await workplace.program.run(
+                words, environment: workplace.environment(environment), folder: workplace.folder)
+        }
+
+        func text(_ name: String) -> String? {
+            workplace.bytes(workplace.path(name)).map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+
+    private func withScene(_ body: (Scene) async throws -> Void) async throws {
+        try await withWorkplace { workplace in
+            let service = Service()
+            let server = try LoopbackServer { service.answer($0.path) }
+            defer { server.stop() }
+            try await body(Scene(workplace: workplace, service: service, environment: ["API_URL": server.url]))
+        }
+    }
+
+    /// All were begun at once, beside the batch, and none had a row in the results.
+    @Test("retry --from begins items within the batch's bounds, with a row of the results for each")
+    func retriesFrom() async throws {
+        try await withScene { scene in
+            try scene.workplace.write("ask.json", Self.document(batch: #""stopAfter": 2, "atOnce": 1,"#))
+            try scene.workplace.write("rows.csv", "name\na\nb\nc\n")
+            let first = try await scene.run("--results", "results.jsonl")
+            #expect(first.cause == .exited(75) && first.errors.contains("2 failed, 1 pending"), "\(first)")
+            #expect(scene.service.paths == ["/a", "/b"])
+            let wrong = try await scene.call("retry", "june", "--from", "nowhere")
+            #expect(wrong.cause == .exited(64) && wrong.errors.contains("there is no stage 'nowhere'"), "\(wrong)")
+            let again = try await scene.call("retry", "june", "--from", "w")
+            #expect(again.cause == .exited(75) && again.errors.contains("2 failed, 1 pending"), "\(again)")
+            #expect(scene.service.paths.count == 2, "not the third: two have failed alike")
+            scene.service.put("/a", "/b", "/c")
+            let last = try await scene.call("retry", "june", "--from", "w")
+            #expect(last.cause == .exited(0) && last.errors.contains("june: 3/3 succeeded"), "\(last)")
+            let rows = try (scene.text("results.jsonl") ?? "").split(separator: "\n")
+                .map { try JSON.parse(Array($0.utf8))["state"]?.string }
+            #expect(rows.count { $0 == "failed" } == 4 && rows.count { $0 == "succeeded" } == 3, "\(rows)")
+        }
+    }
+
+    @Test("retry BATCH/ITEM --from is the batch's too")
+    func retriesOne() async throws {
+        try await withScene { scene in
+            try scene.workplace.write("ask.json", Self.document())
+            try scene.workplace.write("rows.csv", "name\na\nb\n")
+            #expect(try await scene.run("--results", "results.jsonl").cause == .exited(1))
+            scene.service.put("/a")
+            let one = try await scene.call("retry", "june/a", "--from", "w")
+            #expect(one.errors.contains("june: 1/2 succeeded, 1 failed"), "\(one)")
+            #expect(scene.text("results.jsonl")?.contains(#"{"item":"a","state":"succeeded""#) == true)
+        }
+    }
+
+    /// Failed items went on with the document that they began with, whatever the command said.
+    @Test("with --changed and --retry-failed begins what failed by the new document and the new inputs")
+    func mended() async throws {
+        try await withScene { scene in
+            scene.service.put("/b", "/new/a")
+            try scene.workplace.write("ask.json", Self.document())
+            try scene.workplace.write("rows.csv", "name\na\nb\n")
+            #expect(try await scene.run().errors.contains("june: 1/2 succeeded, 1 failed"))
+            try scene.workplace.write("ask.json", Self.document(path: "/${{ inputs.mode }}/${{ inputs.name }}"))
+            let wrong = try await scene.run("--changed", "--retry-failed")
+            #expect(wrong.errors.contains("june: 1/2 succeeded, 1 failed"), "\(wrong)")
+            #expect(scene.service.paths == ["/a", "/b", "/old/a"])
+            let right = try await scene.run("--changed", "--retry-failed", "-i", "mode=new")
+            #expect(right.cause == .exited(0) && right.errors.contains("june: 2/2 succeeded"), "\(right)")
+            #expect(scene.service.paths == ["/new/a"] && scene.text("out/a.txt") == "/new/a")
+        }
+    }
+
+    /// They were begun with null in the place of what their rows did not have.
+    @Test("with another document begins no row that lacks what that one wants")
+    func lacking() async throws {
+        try await withScene { scene in
+            scene.service.put("/c")
+            try scene.workplace.write("ask.json", Self.document(batch: #""stopAfter": 1, "atOnce": 1,"#))
+            try scene.workplace.write("rows.csv", "name\na\nb\n")
+            #expect(try await scene.run().errors.contains("1 failed, 1 pending"))
+            let renamed = Self.document().replacing("inputs.name", with: "inputs.title")
+                .replacing(#""name": {"#, with: #""title": {"#)
+            try scene.workplace.write("ask.json", renamed)
+            try scene.workplace.write("rows.csv", "title\nc\n")
+            let second = try await scene.run("--changed")
+            #expect(second.errors.contains("there is no input called 'name'"), "\(second)")
+            #expect(scene.service.paths == ["/a", "/c"], "nothing was asked for the other row")
+        }
+    }
+}
