@@ -39,7 +39,7 @@ import Testing
 
     @Test("files are those that a pattern finds, those of a folder, single ones, and each of several, sorted, once")
     func files() throws {
-        let place = try Place(["in/b.jpg", "in/a.jpg", "in/c.png", "in/.hidden.jpg", "in/sub/d.jpg", "odd[1].jpg"])
+        let place = try Place(["in/b.jpg", "in/a.jpg", "in/c.png", "in/.hidden.jpg", "in/sub/d.jpg", "odd[1].jpg", "1"])
         func names(_ given: [String], _ document: JSONObject = [:]) throws -> [String] {
             let found = try values(photos, given.map { ("photos", $0) }, document: document, in: place)["photos"]
             return (found?.array ?? []).compactMap { $0.string.map { String($0.dropFirst(place.path.utf8.count + 1)) } }
@@ -50,6 +50,8 @@ import Testing
         #expect(try names(["in/**/*.jpg"]) == ["in/a.jpg", "in/b.jpg", "in/sub/d.jpg"])
         #expect(try names(["in/*.{png,jpg}"]) == ["in/a.jpg", "in/b.jpg", "in/c.png"])
         #expect(try names(["odd[1].jpg"]) == ["odd[1].jpg"])
+        #expect(try names([#"["in/b.jpg", "in/*.png"]"#, "in/a.jpg"]) == ["in/b.jpg", "in/c.png", "in/a.jpg"])
+        #expect(try names(["[1]"]) == ["1"], "a list of anything but texts is a pattern")
         #expect(try names(["@in/c.png"]) == ["in/c.png"])
         #expect(try names(["\(place.path)/in/?.png"]) == ["in/c.png"])
         #expect(try names([], ["photos": ["in/b.jpg", "in/*.png"]]) == ["in/b.jpg", "in/c.png"])

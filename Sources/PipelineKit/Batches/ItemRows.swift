@@ -149,17 +149,15 @@ struct ItemRows {
     }
 
     private func item(_ row: ItemRow) throws(StepFailure) -> NewItem {
-        var own: JSONObject
+        let own: JSONObject
         var key: String?
         switch row.content {
         case .bad(let reason): throw StepFailure(reason)
         case .badName: throw StepFailure("its path is no text in UTF-8", hint: "rename the file or its folder")
         case .value(let text):
-            own = JSONObject([(sourceInputs?[0] ?? "", .string(text))])
+            own = try typed([(sourceInputs?[0] ?? "", text)])
             key = text.hasPrefix(keyTrim) ? String(text.dropFirst(keyTrim.count)) : text
-            own = try typed(own)
-        case .fields(let fields):
-            own = try typed(JSONObject(zip(header, fields).map { ($0, .string($1)) }))
+        case .fields(let fields): own = try typed(zip(header, fields))
         case .members(let members):
             let names = definition.inputs.map(\.name)
             if let unknown = members.names.first(where: { !names.contains($0) }) {
@@ -208,23 +206,14 @@ struct ItemRows {
         return item
     }
 
-    /// The values of a table's row as `-i` reads them; an empty field of an input that is no text is not given.
-    private func typed(_ texts: JSONObject) throws(StepFailure) -> JSONObject {
+    /// The values of texts, each with the name of its input, as `-i` reads them. An empty text of an input that is no
+    /// text is not given.
+    private func typed(_ texts: some Sequence<(String, String)>) throws(StepFailure) -> JSONObject {
         var values = JSONObject()
-        for member in texts {
-            guard let input = definition.inputs.first(where: { $0.name == member.name }) else { continue }
-            let text = member.value.string ?? ""
-            switch input.kind {
-            case .string, .file, .url: values[input.name] = member.value
-            case .number, .boolean, .json, .files:
-                if text.isEmpty { continue }
-                do throws(JSONSyntaxError) {
-                    values[input.name] = try JSON.parse(Array(text.utf8))
-                } catch {
-                    throw StepFailure(
-                        "the input '\(input.name)' must be \(input.kind.noun), not '\(text.prefix(80))'")
-                }
-            }
+        for (name, text) in texts {
+            guard let input = definition.inputs.first(where: { $0.name == name }) else { continue }
+            if text.isEmpty, ![.string, .file, .url].contains(input.kind) { continue }
+            values[name] = try input.value(of: text)
         }
         return values
     }

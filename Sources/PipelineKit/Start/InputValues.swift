@@ -80,7 +80,10 @@ package struct InputValues {
         let texts = given.assignments.filter { $0.name == input.name }.map(\.value)
         if input.kind == .files, !texts.isEmpty {
             var paths: [JSON] = []
-            for text in texts { paths.append(try parsed(text, for: input)) }
+            for text in texts {
+                let value = try parsed(text, for: input)
+                paths += value.array ?? [value]
+            }
             return try checked(.array(paths), for: input, relativeTo: folders.working)
         }
         guard texts.count < 2 else {
@@ -180,10 +183,16 @@ package struct InputValues {
 }
 
 extension InputDefinition {
-    /// Returns the value that a text stands for: numbers, booleans and `json` as in JSON, others as they are.
+    /// Returns the value that a text stands for, after `-i` and in a field of a table: numbers, booleans and `json` as
+    /// in JSON, as are several paths of `files` in an array; others as they are.
     func value(of text: String) throws(StepFailure) -> JSON {
         switch kind {
-        case .string, .file, .files, .url: return .string(text)
+        case .string, .file, .url: return .string(text)
+        case .files:
+            // Any other text is a path or a pattern, also one that begins with a bracket.
+            guard let list = try? JSON.parse(Array(text.utf8)), list.array?.allSatisfy({ $0.string != nil }) == true
+            else { return .string(text) }
+            return list
         case .number, .boolean, .json:
             do throws(JSONSyntaxError) {
                 return try JSON.parse(Array(text.utf8))

@@ -42,6 +42,43 @@ struct BadBatchInputTests {
         }
     }
 
+    /// A field of such a column had to be JSON: paths, patterns and folders were bad rows.
+    @Test("a field of a table names files as -i does: a path, a pattern, a folder, or several in an array")
+    func filesOfTable() async throws {
+        let document = """
+            { "pipeline": 1, "name": "note", "batch": { "key": "${{ inputs.name }}" },
+              "inputs": { "name": { "type": "string" }, "photos": { "type": "files" } },
+              "stages": [
+                { "id": "w", "kind": "write", "to": "${{ inputs.name }}.json", "json": "${{ inputs.photos }}" }
+              ] }
+            """
+        try await withDocument(document) { workplace in
+            let photos = ["1.jpg", "2.jpg", "3.png"].map { workplace.path("in/ph/\($0)") }
+            try FileManager.default.createDirectory(
+                atPath: workplace.path("in/ph"), withIntermediateDirectories: true)
+            for photo in photos { try Data("x".utf8).write(to: URL(filePath: photo)) }
+            try workplace.write(
+                "in/rows.csv",
+                """
+                name,photos
+                one,ph/1.jpg
+                pattern,ph/*.jpg
+                folder,ph
+                list,"[""ph/3.png"",""ph/1.jpg""]"
+
+                """)
+            let end = try await run(workplace, each: "in/rows.csv")
+            #expect(end.cause == .exited(0) && end.lines.count == 4, "\(end)")
+            for (name, paths) in [
+                ("one", [photos[0]]), ("pattern", [photos[0], photos[1]]), ("folder", photos),
+                ("list", [photos[2], photos[0]]),
+            ] {
+                let written = try JSON.parse(workplace.bytes(workplace.path("out/\(name).json")) ?? [])
+                #expect(written == .array(paths.map(JSON.string)), "\(name): \(written.text)")
+            }
+        }
+    }
+
     @Test("ten megabytes in one field are one item's")
     func largeField() async throws {
         try await withDocument { workplace in
