@@ -37,8 +37,12 @@ package struct FilePattern: Sendable, Equatable {
     private static func expanded(_ text: String) throws(ItemSourceError) -> [String] {
         let bytes = Array(text.unicodeScalars)
         func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String { String(String.UnicodeScalarView(scalars)) }
-        guard let start = bytes.firstIndex(of: "{") else {
-            guard !bytes.contains("}") else {
+        /// Returns whether a brace stands for itself: it is alone in brackets.
+        func isLetter(_ index: Int) -> Bool {
+            index > 0 && bytes[index - 1] == "[" && index + 1 < bytes.count && bytes[index + 1] == "]"
+        }
+        guard let start = bytes.indices.first(where: { bytes[$0] == "{" && !isLetter($0) }) else {
+            guard !bytes.indices.contains(where: { bytes[$0] == "}" && !isLetter($0) }) else {
                 throw ItemSourceError("the pattern '\(text)' has a } without a {", hint: "write [}] for the letter")
             }
             return [text]
@@ -46,8 +50,8 @@ package struct FilePattern: Sendable, Equatable {
         var (depth, pieces, last) = (0, [String](), start + 1)
         for index in start..<bytes.count {
             switch bytes[index] {
-            case "{": depth += 1
-            case "}": depth -= 1
+            case "{" where !isLetter(index): depth += 1
+            case "}" where !isLetter(index): depth -= 1
             case "," where depth == 1:
                 pieces.append(string(bytes[last..<index]))
                 last = index + 1

@@ -141,6 +141,19 @@ struct ItemReaderTests {
         }
     }
 
+    /// The hint of an unbalanced brace says to write it so, and that was an unbalanced brace as well.
+    @Test("from files whose names have braces, which stand for themselves in brackets")
+    func bracesInBrackets() throws {
+        try withFolder { folder in
+            for name in ["a{.wav", "b}.wav", "c{d}.wav", "cd.wav"] { try makeFile(Array(name.utf8), in: folder) }
+            func found(_ pattern: String) throws -> [String] { try FilePattern(pattern).files(in: folder).map(\.path) }
+            #expect(try found("a[{].wav") == ["a{.wav"])
+            #expect(try found("b[}].wav") == ["b}.wav"])
+            #expect(try found("c[{]d[}].wav") == ["c{d}.wav"])
+            #expect(try found("{a[{],b[}],cd}.wav") == ["a{.wav", "b}.wav", "cd.wav"])
+        }
+    }
+
     /// Of two names that look alike one was left out, as were names that are no text and links that lead nowhere.
     @Test("from files whatever they are called: none that matches is left out without a word")
     func oddNames() throws {
