@@ -128,36 +128,33 @@ struct ItemRows {
 
     private func place(of row: ItemRow) -> String? { row.line.map { "\(source.name):\($0)" } }
 
-    /// The inputs of a bad row as they stand there, so that the row can be mended and given again: paths absolute, as those
-    /// of good rows are, and no secret. None of a row that is not even one.
+    /// The inputs of a bad row as far as they can be read, so that the row can be mended and given again: values of
+    /// their types, paths absolute, as those of good rows are, and no secret. None of a row that is not even one.
     private func inputs(ofBad row: ItemRow) -> JSONObject {
         let given: JSONObject
         switch row.content {
         case .bad, .badName: return [:]
-        case .value(let text): given = [sourceInputs?[0] ?? "": .string(text)]
-        case .fields(let fields): given = JSONObject(zip(header, fields).map { ($0, .string($1)) })
+        case .value(let text): given = typed([(sourceInputs?[0] ?? "", text)]).values
+        case .fields(let fields): given = typed(zip(header, fields)).values
         case .members(let members): given = members
         }
         let known = Dictionary(definition.inputs.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         return JSONObject(
             given.filter { known[$0.name]?.isSecret != true }.map { member in
-                guard known[member.name]?.kind == .file, let path = member.value.string, !path.isEmpty else {
-                    return (member.name, member.value)
-                }
-                return (member.name, .string(AbsolutePath.of(path, in: folder)))
+                (member.name, known[member.name]?.withAbsolutePaths(member.value, in: folder) ?? member.value)
             })
     }
 
     private func item(_ row: ItemRow) throws(StepFailure) -> NewItem {
-        let own: JSONObject
+        var (own, failure) = (JSONObject(), StepFailure?.none)
         var key: String?
         switch row.content {
         case .bad(let reason): throw StepFailure(reason)
         case .badName: throw StepFailure("its path is no text in UTF-8", hint: "rename the file or its folder")
         case .value(let text):
-            own = try typed([(sourceInputs?[0] ?? "", text)])
+            (own, failure) = typed([(sourceInputs?[0] ?? "", text)])
             key = text.hasPrefix(keyTrim) ? String(text.dropFirst(keyTrim.count)) : text
-        case .fields(let fields): own = try typed(zip(header, fields))
+        case .fields(let fields): (own, failure) = typed(zip(header, fields))
         case .members(let members):
             let names = definition.inputs.map(\.name)
             if let unknown = members.names.first(where: { !names.contains($0) }) {
@@ -171,6 +168,7 @@ struct ItemRows {
             }
             own = members
         }
+        if let failure { throw failure }
         var given = shared
         for member in own { given[member.name] = member.value }
         let values: JSONObject
@@ -207,15 +205,20 @@ struct ItemRows {
     }
 
     /// The values of texts, each with the name of its input, as `-i` reads them. An empty text of an input that is no
-    /// text is not given.
-    private func typed(_ texts: some Sequence<(String, String)>) throws(StepFailure) -> JSONObject {
-        var values = JSONObject()
+    /// text is not given; one that can't be read stays a text, and the first of those is the failure.
+    private func typed(_ texts: some Sequence<(String, String)>) -> (values: JSONObject, failure: StepFailure?) {
+        var (values, failure) = (JSONObject(), StepFailure?.none)
         for (name, text) in texts {
             guard let input = definition.inputs.first(where: { $0.name == name }) else { continue }
             if text.isEmpty, ![.string, .file, .url].contains(input.kind) { continue }
-            values[name] = try input.value(of: text)
+            do throws(StepFailure) {
+                values[name] = try input.value(of: text)
+            } catch {
+                values[name] = .string(text)
+                failure = failure ?? error
+            }
         }
-        return values
+        return (values, failure)
     }
 
     private func checked(_ key: String) throws(StepFailure) -> String {

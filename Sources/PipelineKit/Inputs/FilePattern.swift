@@ -32,6 +32,13 @@ package struct FilePattern: Sendable, Equatable {
         return Self.isFolder(Self.bytes(of: path), followingLinks: true)
     }
 
+    /// Returns the pattern that only this path matches: each wildcard and brace stands for itself.
+    static func literal(_ path: String) -> String {
+        path.unicodeScalars.map { (letter: Unicode.Scalar) -> String in
+            "*?[{}".unicodeScalars.contains(letter) ? "[\(letter)]" : "\(letter)"
+        }.joined()
+    }
+
     private static func isWild(_ name: String) -> Bool { name.utf8.contains { [0x2A, 0x3F, 0x5B].contains($0) } }
 
     private static func expanded(_ text: String) throws(ItemSourceError) -> [String] {

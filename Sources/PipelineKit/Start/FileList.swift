@@ -10,7 +10,7 @@ enum FileList {
     static func paths(of text: String, in folder: String, for name: String) throws(StepFailure) -> [String] {
         let path = AbsolutePath.of(text, in: folder)
         if let kind = kind(of: path) { return kind == S_IFDIR ? try files(in: path, for: name) : [path] }
-        guard text.utf8.contains(where: { "*?[{".utf8.contains($0) }) else { return [path] }
+        guard isPattern(text) else { return [path] }
         let pattern: FilePattern
         do throws(ItemSourceError) {
             pattern = try FilePattern(text)
@@ -23,6 +23,16 @@ enum FileList {
         throw StepFailure(
             "no file matches \(text) for the input '\(name)'", hint: "give other files with -i \(name)=PATTERN")
     }
+
+    /// Returns a text that names the same files from any folder, whether they are there or not.
+    static func absolute(_ text: String, in folder: String) -> String {
+        guard !text.isEmpty else { return text }
+        let path = AbsolutePath.of(text, in: folder)
+        guard kind(of: path) == nil, isPattern(text) else { return path }
+        return AbsolutePath.of(text, in: FilePattern.literal(folder))
+    }
+
+    private static func isPattern(_ text: String) -> Bool { text.utf8.contains { "*?[{".utf8.contains($0) } }
 
     private static func files(in folder: String, for name: String) throws(StepFailure) -> [String] {
         let files = try texts(of: FilePattern.files(of: folder), for: name).filter { kind(of: $0) == S_IFREG }

@@ -204,6 +204,21 @@ extension InputDefinition {
         }
     }
 
+    /// Returns the value with absolute paths, of files that need not be there: it means the same in any folder. What
+    /// names no path stays as it is.
+    func withAbsolutePaths(_ value: JSON, in folder: String) -> JSON {
+        switch kind {
+        case .file:
+            guard let path = value.string, !path.isEmpty else { return value }
+            return .string(AbsolutePath.of(path, in: folder))
+        case .files:
+            if let text = value.string { return .string(FileList.absolute(text, in: folder)) }
+            guard let paths = value.array else { return value }
+            return .array(paths.map { withAbsolutePaths($0, in: folder) })
+        case .url, .string, .number, .boolean, .json: return value
+        }
+    }
+
     /// A text that was given for it, as a message shows it.
     fileprivate func shown(_ text: String) -> String { isSecret ? "the text given" : "'\(text.prefix(80))'" }
 }

@@ -188,6 +188,70 @@ struct RepeatedBatchTests {
         }
     }
 
+    /// Fields came back as texts, which are refused or mean something else in JSON Lines, and paths of `files` stayed
+    /// relative to the table.
+    @Test("bad rows of a table in another folder come back as values of their types, with absolute paths")
+    func badRowsOfTable() async throws {
+        let document = """
+            { "pipeline": 1, "name": "note", "batch": { "key": "${{ inputs.name }}" },
+              "inputs": {
+                "name": { "type": "string" }, "file": { "type": "file" }, "n": { "type": "number", "default": 1 },
+                "o": { "type": "json", "default": null }, "photos": { "type": "files", "default": [] } },
+              "stages": [
+                { "id": "w", "kind": "write", "to": "${{ inputs.name }}.json",
+                  "json": { "n": "${{ inputs.n }}", "o": "${{ inputs.o }}", "photos": "${{ inputs.photos }}" } }
+              ] }
+            """
+        try await withWorkplace { workplace in
+            let folder = workplace.path("rows[1]")
+            for name in ["/ph", "/more"] {
+                try FileManager.default.createDirectory(
+                    atPath: folder + name, withIntermediateDirectories: true)
+            }
+            try workplace.write("note.json", document)
+            try workplace.write("rows[1]/ph/1.jpg", "x")
+            try workplace.write(
+                "rows[1]/rows.csv",
+                """
+                name,file,n,o,photos
+                a,gone.wav,2,"{""x"":1}",more/*.jpg
+                b,gone.wav,two,null,ph
+                c,gone.wav,,,
+
+                """)
+            let first = try await workplace.run(
+                "run", "note.json", "--each", "rows[1]/rows.csv", "--batch", "june", "--output", "out")
+            #expect(first.cause == .exited(1) && first.lines.isEmpty, "\(first)")
+            let failed = try await workplace.run("results", "june", "--state", "failed", "--inputs")
+            let file = JSON.string(folder + "/gone.wav")
+            let pattern = JSON.string(workplace.path("rows[[]1]/more/*.jpg"))
+            let inputs: [JSON] = [
+                ["name": "a", "file": file, "n": 2, "o": ["x": 1], "photos": pattern],
+                ["name": "b", "file": file, "n": "two", "o": .null, "photos": .string(folder + "/ph")],
+                ["name": "c", "file": file],
+            ]
+            #expect(try rows(failed) == inputs, "\(failed)")
+
+            for name in ["gone.wav", "more/2.jpg"] { try workplace.write("rows[1]/" + name, "x") }
+            try workplace.write("failed.jsonl", failed.output)
+            let second = try await workplace.run(
+                "run", "note.json", "--each", "failed.jsonl", "--batch", "july", "--output", "july")
+            #expect(second.cause == .exited(1) && second.lines.count == 2, "\(second)")
+            #expect(second.errors.contains("the input 'n' must be a number, not 'two'"), "\(second)")
+            let written = try JSON.parse(workplace.bytes(workplace.path("july/a.json")) ?? [])
+            let expected: JSON = ["n": 2, "o": ["x": 1], "photos": [.string(folder + "/more/2.jpg")]]
+            #expect(written == expected, "\(written.text)")
+
+            try workplace.write(
+                "rows[1]/rows.jsonl", #"{"name":"d","file":"none.wav","photos":["ph/1.jpg","none.jpg"]}"# + "\n")
+            let third = try await workplace.run(
+                "run", "note.json", "--each", "rows[1]/rows.jsonl", "--batch", "august", "--output", "august")
+            #expect(third.cause == .exited(1), "\(third)")
+            let photos = try rows(try await workplace.run("results", "august", "--inputs")).first?["photos"]
+            #expect(photos == [.string(folder + "/ph/1.jpg"), .string(folder + "/none.jpg")], "\(third)")
+        }
+    }
+
     @Test("list --items is as list, knows who waits, and what nobody runs is suspended")
     func items() async throws {
         try await withWorkplace { workplace in
