@@ -15,7 +15,8 @@ struct ExchangeFixture: Sendable {
     let files: [String: String]
     /// Answers by `METHOD /path`; with a query only where the key has one, with AWS's target behind a space.
     let exchanges: [String: [JSON]]
-    /// What requests must have held: text in their bodies, and fields.
+    /// What requests must have held: text in their bodies, and fields, with a value for all of them or a list of one for
+    /// each.
     let sent: JSONObject
     /// The files that the example writes, with their content.
     let output: [String: String]
