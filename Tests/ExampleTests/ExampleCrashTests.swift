@@ -21,7 +21,7 @@ import Testing
         let bench = try ExchangeBench(fixture)
         defer { bench.remove() }
         let outcome = try await bench.run(ExampleTests.root.path + "/Pipelines")
-        try #require(outcome.end == .ended(.succeeded), "\(outcome.failure ?? "")")
+        try #require(outcome.end == .ended(fixture.end), "\(outcome.failure ?? "")")
         let document = (name.split(separator: "~").first.map(String.init) ?? name) + ".json"
         try FileManager.default.copyItem(
             atPath: ExampleTests.root.path + "/Pipelines/\(document)", toPath: "\(bench.folder)/\(document)")
@@ -56,7 +56,7 @@ import Testing
         log["_pipeline"] = [
             "inputs": .object(JSONObject(inputs)),
             "environment": .object(JSONObject(fixture.environment.map { ($0.key, .string($0.value)) })),
-            "job": "01example", "key": "example", "end": "succeeded",
+            "job": "01example", "key": "example", "end": .string(fixture.end.rawValue),
         ]
         try FileManager.default.createDirectory(atPath: folder + "/exchanges", withIntermediateDirectories: true)
         try JSON.object(["log": .object(log)]).text.write(

@@ -1,5 +1,6 @@
 import Foundation
 import JSONPath
+import PipelineCore
 import PipelineTestKit
 import Synchronization
 
@@ -21,6 +22,8 @@ struct ExchangeFixture: Sendable {
     /// The files that the example writes, with their content.
     let output: [String: String]
     let warnings: [String]
+    /// How the job ends: it succeeds where nothing is said.
+    let end: JobPhase
     /// What the service calls back with, by stage.
     let callbacks: JSONObject
 
@@ -42,6 +45,7 @@ struct ExchangeFixture: Sendable {
         output = texts("output")
         callbacks = json["callbacks"]?.object ?? [:]
         warnings = (json["warnings"]?.array ?? []).compactMap(\.string)
+        end = json["end"]?.string.flatMap { JobPhase(rawValue: $0) } ?? .succeeded
     }
 }
 

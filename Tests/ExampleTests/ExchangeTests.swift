@@ -30,7 +30,7 @@ import Testing
         let bench = try ExchangeBench(fixture)
         defer { bench.remove() }
         let outcome = try await bench.run(ExampleTests.root.path + "/Pipelines")
-        #expect(outcome.end == .ended(.succeeded), "\(outcome.failure ?? ""), \(service.unforeseen)")
+        #expect(outcome.end == .ended(fixture.end), "\(outcome.failure ?? ""), \(service.unforeseen)")
         #expect(service.unforeseen.isEmpty)
         #expect(service.unused.isEmpty)
         #expect(bench.output() == fixture.output)
