@@ -87,7 +87,7 @@ extension ByteJournal {
         state.withLock { if $0.rows[lease.job]?.isHeld(by: lease) == true { $0.rows[lease.job]?.owner = nil } }
     }
 
-    public func remove(_ job: JobID) async throws(JournalFailure) {
+    public func remove(_ job: JobID) async throws(JournalFailure) -> [JobID] {
         try transaction { (state) throws(JournalFailure) in
             let row = try state.row(of: job)
             guard try row.read().ended != nil else {
@@ -95,6 +95,7 @@ extension ByteJournal {
                 throw .other("\(job) has not ended")
             }
             state.rows[job] = nil
+            return [job]
         }
     }
 }

@@ -78,7 +78,7 @@ struct SQLiteJournalMaintenanceTests {
             try await journal.commit([.ended(.at(1))], under: lease)
         }
         #expect(try world.execute("SELECT digest FROM documents").count == 1)
-        for number in 1...2 { try await journal.remove(JobSnapshot.example(number).record.id) }
+        for number in 1...2 { _ = try await journal.remove(JobSnapshot.example(number).record.id) }
         #expect(try world.execute("SELECT digest FROM documents").isEmpty)
         #expect(try world.execute("SELECT stage FROM steps").isEmpty)
     }

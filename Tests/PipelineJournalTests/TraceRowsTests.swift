@@ -59,7 +59,7 @@ struct TraceRowsTests {
         try await journal.keep(TraceCursor(sequence: 3), of: id)
         try await journal.commit([.ended(Timestamp(milliseconds: 1))], under: lease)
         try await journal.release(lease)
-        try await journal.remove(id)
+        _ = try await journal.remove(id)
         #expect(try await journal.traceCursor(of: id) == nil)
         #expect(try await journal.openTraces(limit: 10).isEmpty)
     }

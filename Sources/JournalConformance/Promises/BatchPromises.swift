@@ -229,7 +229,7 @@ enum BatchPromises {
             check.expect(again.first?.item.job == begun.lease.job, "the same job goes on")
             check.expect(try await journal.batch(lease.job)?.counts.filter { $0.value > 0 } == [.running: 2])
             try await journal.finish(failed, under: try check.require(again.first).lease)
-            try await journal.remove(begun.lease.job)
+            check.expect(try await journal.remove(begun.lease.job) == [begun.lease.job], "it alone")
             check.expect(try await journal.item("a", of: lease.job)?.job == nil, "its job was removed")
             check.expect(try await journal.retryItems(["a"], in: [.failed, .cancelled], of: lease) == 1)
             let another = try await journal.beginItems(5, of: lease)
@@ -324,7 +324,8 @@ enum BatchPromises {
             check.expect(try await journal.jobs(JobQuery(key: "june.1")).first?.snapshot.record.item?.key == "a")
             try await journal.commit([.ended(.at(3))], under: own)
             try await journal.commit([.ended(.at(4))], under: lease)
-            try await journal.remove(lease.job)
+            let removed = try await journal.remove(lease.job)
+            check.expect(Set(removed) == [lease.job, own.job] && removed.count == 2, "it says what it removed")
             check.expect(try await journal.jobs(JobQuery(key: "june.1")).isEmpty)
         }
     }

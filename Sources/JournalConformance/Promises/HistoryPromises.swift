@@ -52,7 +52,7 @@ enum HistoryPromises {
         check.expect(try await journal.resumes(after: first.last, since: .at(0)).records == [late])
         try await journal.commit([.ended(.at(10))], under: lease)
         try await journal.release(lease)
-        try await journal.remove(job.record.id)
+        _ = try await journal.remove(job.record.id)
         check.expect(try await journal.resumes(since: .at(0), of: nil).count == 3)
     }
 }

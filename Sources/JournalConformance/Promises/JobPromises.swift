@@ -310,13 +310,17 @@ package enum JobPromises {
         let (job, same) = (JobSnapshot.example(9), JobSnapshot.example(10))
         let lease = try await journal.create(job, events: [job.event(1)], owner: owner)
         _ = try await journal.create(same, events: [], owner: owner)
-        await check.expect(throws: JournalFailure.owned(by: owner)) { try await journal.remove(job.record.id) }
+        await check.expect(throws: JournalFailure.owned(by: owner)) {
+            _ = try await journal.remove(job.record.id)
+        }
         try await journal.commit([.ended(.at(1))], under: lease)
-        try await journal.remove(job.record.id)
+        check.expect(try await journal.remove(job.record.id) == [job.record.id], "it says what it removed")
         check.expect(try await journal.snapshot(of: job.record.id) == nil)
         check.expect(try await journal.events(of: job.record.id, after: 0).isEmpty)
         check.expect(try await journal.snapshot(of: same.record.id)?.record.source == same.record.source)
-        await check.expect(throws: JournalFailure.noSuchJob(job.record.id)) { try await journal.remove(job.record.id) }
+        await check.expect(throws: JournalFailure.noSuchJob(job.record.id)) {
+            _ = try await journal.remove(job.record.id)
+        }
         await check.expect(throws: JournalFailure.noSuchJob(job.record.id)) {
             try await journal.commit([], under: lease)
         }

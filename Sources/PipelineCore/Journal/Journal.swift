@@ -51,11 +51,12 @@ public protocol Journal: Sendable {
     /// Returns the jobs of this owner that were asked for something, as it comes; first those that were asked before. Each
     /// call gives a stream of its own, which ends when the journal is closed.
     func requests(for owner: OwnerID) -> AsyncStream<JobID>
-    /// Forgets a job that has ended.
+    /// Forgets a job that has ended, and with a batch the jobs of its items; returns all that it forgot, so that its
+    /// caller removes what is kept of them elsewhere.
     ///
     /// - Throws: ``JournalFailure/owned(by:)`` while somebody has it, ``JournalFailure/noSuchJob(_:)``, and any other for a
     ///   job that has not ended.
-    func remove(_ job: JobID) async throws(JournalFailure)
+    func remove(_ job: JobID) async throws(JournalFailure) -> [JobID]
 }
 
 extension Journal {

@@ -33,7 +33,7 @@ extension DatabaseJournal {
         try await own(as: owner) { (rows) throws(JournalFailure) in try rows.acquire(job, for: owner) }
     }
 
-    package func remove(_ job: JobID) async throws(JournalFailure) {
+    package func remove(_ job: JobID) async throws(JournalFailure) -> [JobID] {
         try await write { (rows) throws(JournalFailure) in try rows.remove(job) }
     }
 

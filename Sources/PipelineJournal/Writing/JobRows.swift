@@ -30,12 +30,16 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
         return Lease(job: job.record.id, owner: owner, epoch: 1)
     }
 
-    /// Removes a job that has ended, with all that belongs to it.
-    func remove(_ job: JobID) throws(JournalFailure) {
+    /// Removes a job that has ended, with all that belongs to it; gives the jobs that went: itself, and of a batch those
+    /// of its items.
+    func remove(_ job: JobID) throws(JournalFailure) -> [JobID] {
         guard let found = try findOwner(of: job) else { throw .noSuchJob(job) }
         guard found.hasEnded else {
             if let owner = found.livingOwner { throw .owned(by: owner) }
             throw .other("\(job) has not ended")
+        }
+        let ofItems = try all("SELECT id FROM jobs WHERE batch = :batch", ["batch": found.number]) { row in
+            JobID(row.text("id"))
         }
         // Its item begins another job when it is told to.
         try run(
@@ -51,6 +55,7 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
             DELETE FROM documents
             WHERE number = :document AND NOT EXISTS (SELECT 1 FROM jobs WHERE document = :document)
             """, ["document": document])
+        return [job] + ofItems
     }
 
     /// Leaves a request in the job's row; gives the owner that is to be woken.

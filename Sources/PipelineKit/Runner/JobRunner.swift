@@ -97,8 +97,7 @@ public struct JobRunner: Sendable {
 
     /// Forgets a job that has ended, with its exchanges and the inputs that were fetched for it; files that it wrote stay.
     public func remove(_ job: JobID) async throws(JournalFailure) {
-        try await journal.remove(job)
-        workspace.forget(job)
+        try await workspace.remove(job, from: journal)
     }
 
     private func stay(with job: Engine.JobHandle) async throws -> JobResult {

@@ -23,7 +23,7 @@ package final class Workspace: Sendable {
     /// Digests of files that uploads of this process have made out.
     private let digests = DigestCache()
     /// Fetches inputs that are URLs.
-    private let inputs: FetchedInputs
+    let inputs: FetchedInputs
     /// The exporter that sends spans, once an engine was made and where a collector is named.
     private let exporter = Mutex<TraceExporter?>(nil)
     private let network: Network
@@ -52,12 +52,6 @@ package final class Workspace: Sendable {
                 .stage: Set(catalogue.kinds.keys), .decorator: Set(extensions.decoratorNames),
                 .sink: NotificationSinkDefinition.reservedNames.union(catalogue.sinks.map(\.name)),
             ])
-    }
-
-    /// Forgets what is kept of a job besides its rows: its exchanges, and the inputs that were fetched for it.
-    package func forget(_ job: JobID) {
-        exchanges.remove(job)
-        inputs.remove(job)
     }
 
     /// The catalogue with the plugins that a document may mean; only they are started.

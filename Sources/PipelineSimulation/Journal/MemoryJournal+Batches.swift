@@ -156,6 +156,14 @@ extension MemoryJournal.Image {
         batches[own.batch]?.items[number - 1].job = nil
     }
 
+    /// Removes a job and, with a batch, its items and their jobs; returns the jobs that went.
+    mutating func remove(_ job: JobID) -> [JobID] {
+        batches[job] = nil
+        let ofItems = rows.values.map(\.snapshot.record).filter { $0.item?.batch == job }.map(\.id)
+        for removed in [job] + ofItems { rows[removed] = nil }
+        return [job] + ofItems.sorted()
+    }
+
     /// Returns whether the item that a new job is for may begin.
     func mayBegin(_ job: JobRecord) -> Bool {
         guard let own = job.item else { return true }

@@ -110,15 +110,15 @@ extension MemoryJournal {
         }
     }
 
-    package func remove(_ job: JobID) async throws(JournalFailure) {
+    package func remove(_ job: JobID) async throws(JournalFailure) -> [JobID] {
         try change { (state) throws(JournalFailure) in
             guard let row = state.image.rows[job] else { throw .noSuchJob(job) }
             guard row.snapshot.ended != nil else {
                 if let owner = state.livingOwner(of: row) { throw .owned(by: owner) }
                 throw .other("\(job) has not ended")
             }
-            state.image.rows[job] = nil
             state.image.forgetJob(row.snapshot.record)
+            return state.image.remove(job)
         }
     }
 

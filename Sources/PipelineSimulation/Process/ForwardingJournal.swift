@@ -46,5 +46,5 @@ extension ForwardingJournal {
 
     package func requests(for owner: OwnerID) -> AsyncStream<JobID> { base.requests(for: owner) }
 
-    package func remove(_ job: JobID) async throws(JournalFailure) { try await base.remove(job) }
+    package func remove(_ job: JobID) async throws(JournalFailure) -> [JobID] { try await base.remove(job) }
 }

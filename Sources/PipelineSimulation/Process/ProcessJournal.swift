@@ -73,9 +73,9 @@ package struct ProcessJournal: ForwardingJournal {
         return receipt
     }
 
-    package func remove(_ job: JobID) async throws(JournalFailure) {
+    package func remove(_ job: JobID) async throws(JournalFailure) -> [JobID] {
         try await reached()
-        try await base.remove(job)
+        return try await base.remove(job)
     }
 
     /// A point of the way to the disk or back: the disk takes its time now and then.

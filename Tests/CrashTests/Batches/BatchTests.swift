@@ -50,6 +50,24 @@ struct BatchTests {
 
     private func names(_ range: ClosedRange<Int>) -> [String] { range.map { "talk-\($0).wav" } }
 
+    /// Only those of the batch's own job were removed, and it has none.
+    @Test(
+        "that is forgotten leaves no exchanges of its items",
+        arguments: [["rm", "june"], ["prune", "--older-than", "0s"]])
+    func forgotten(command: [String]) async throws {
+        try await withScene { scene in
+            try scene.add(names(1...3))
+            let end = try await scene.batch()
+            #expect(end.cause == .exited(0), "\(end)")
+            let exchanges = scene.workplace.state + "/exchanges"
+            #expect(scene.workplace.files(below: exchanges).count == 3)
+            let forgotten = try await scene.workplace.program.run(
+                command, environment: scene.workplace.environment(), folder: scene.workplace.folder)
+            #expect(forgotten.cause == .exited(0), "\(forgotten)")
+            #expect(scene.workplace.files(below: exchanges).isEmpty)
+        }
+    }
+
     @Test("killed again and again loses no item and submits none twice; its results file has each once")
     func killed() async throws {
         try await withScene { scene in

@@ -24,8 +24,7 @@ struct RemoveCommand: WorkspaceCommand {
                 throw CommandError(
                     .usage, "job \(id) has not ended", hint: "'pipeline cancel \(id)' ends it; then it can be removed")
             }
-            try await journal.remove(id)
-            workspace.forget(id)
+            try await workspace.remove(id, from: journal)
             console.note("forgot job \(id)")
         }
     }

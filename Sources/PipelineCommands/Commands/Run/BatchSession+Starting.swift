@@ -103,7 +103,7 @@ extension BatchSession {
         if status == .invalid, let end = try await journal.batch(record.id), isUntouched(end) {
             let lease = try await journal.acquire(record.id, for: journal.owner)
             try await journal.commit([.ended(SystemClock().now)], under: lease)
-            try await journal.remove(record.id)
+            try await workspace.remove(record.id, from: journal)
             console.note("nothing was started")
         }
         return status

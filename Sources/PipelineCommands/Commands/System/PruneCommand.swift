@@ -28,8 +28,7 @@ struct PruneCommand: WorkspaceCommand {
         var count = 0
         for job in try await journal.jobs(JobQuery(isBrief: true)) where job.owner == nil {
             guard let ended = job.snapshot.ended, ended < limit else { continue }
-            try await journal.remove(job.snapshot.record.id)
-            workspace.forget(job.snapshot.record.id)
+            try await workspace.remove(job.snapshot.record.id, from: journal)
             count += 1
         }
         console.note("forgot \(count) job\(count == 1 ? "" : "s")")
