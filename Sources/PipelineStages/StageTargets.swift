@@ -6,14 +6,19 @@ extension JobStart {
     /// known, and for a folder, in which the server names it.
     func target(of to: Template?) -> String? {
         guard case .file(let path)? = to.flatMap(place(of:)) else { return nil }
-        let folder = Folder.real(Folder.containing(path))
-        return folder + (folder == "/" ? "" : "/") + path.split(separator: "/").suffix(1).joined()
+        return Folder.realPath(of: path)
     }
 }
 
 extension Folder {
+    /// The one path of a file, whatever links and `..` lead there.
+    static func realPath(of file: String) -> String {
+        let folder = real(containing(file))
+        return folder + (folder == "/" ? "" : "/") + file.split(separator: "/").suffix(1).joined()
+    }
+
     /// The path of a folder without links and `..`. Below the last that exists nothing can be a link when it is made.
-    fileprivate static func real(_ path: String) -> String {
+    private static func real(_ path: String) -> String {
         if let found = realpath(path, nil) {
             defer { free(found) }
             return String(cString: found)

@@ -174,6 +174,41 @@ enum BatchPromises {
         }
     }
 
+    /// Items whose answers gave the same name replaced each other's results.
+    static func files(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBatch(world, check) { journal, lease in
+            var items = rows("a", "b", "c")
+            items[0].targets = ["/out/a"]
+            _ = try await add(items, to: lease, journal, isRead: true)
+            let begun = try await journal.beginItems(3, of: lease)
+            guard begun.count == 3 else { return check.expect(false, "three begin") }
+            let (a, b, c) = (begun[0].lease, begun[1].lease, begun[2].lease)
+            check.expect(try await journal.claimFile("/out/a", isFolder: false, under: a) == nil, "since it was read")
+            check.expect(try await journal.claimFile("/out/a", isFolder: false, under: b) == "a")
+            for _ in 1...2 { check.expect(try await journal.claimFile("/out/x", isFolder: false, under: b) == nil) }
+            check.expect(try await journal.claimFile("/out/x", isFolder: false, under: c) == "b")
+            check.expect(try await journal.claimFile("/out", isFolder: true, under: c) == "a", "a file is in it")
+            check.expect(try await journal.claimFile("/ou", isFolder: true, under: c) == nil)
+            var item = begun[1].item
+            (item.state, item.ended) = (.succeeded, .at(9))
+            try await journal.finish(item, under: b)
+            check.expect(try await journal.claimFile("/out/x", isFolder: false, under: c) == "b", "it has ended")
+            await check.expect(throws: JournalFailure.stale) {
+                _ = try await journal.claimFile("/out/z", isFolder: false, under: b)
+            }
+            let record = try check.require(try await journal.batch(lease.job))
+            try await journal.reread(lease, as: record, of: job.record)
+            let other = [NewItem(key: "b", line: nil, inputs: ["video": "/elsewhere"])]
+            _ = try await add(other, to: lease, journal, replaces: true)
+            let again = try check.require(try await journal.beginItems(1, of: lease).first)
+            check.expect(try await journal.claimFile("/out/x", isFolder: false, under: again.lease) == nil)
+            check.expect(try await journal.claimFile("/out/x", isFolder: false, under: c) == "b")
+            let alone = JobSnapshot(record: JobSnapshot.example(50, key: "alone").record, steps: [:], mode: .attached)
+            let own = try await journal.create(alone, events: [], owner: owner)
+            check.expect(try await journal.claimFile("/out/x", isFolder: false, under: own) == nil, "no item's job")
+        }
+    }
+
     static func badRows(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         try await withBatch(world, check) { journal, lease in
             let bad = NewItem(key: "line 2", line: 2, inputs: [:], failure: StepFailure("line 2: no number"))

@@ -61,6 +61,12 @@ package struct SecretNames: Sendable, Hashable {
     }
 }
 
+extension JobRecord {
+    /// The number of the item of a batch that the job is for, in digits: the key of such a job is `BATCH.NUMBER`. Nil
+    /// for a job of its own.
+    package var itemNumber: String? { item == nil ? nil : key.split(separator: ".").last.map(String.init) }
+}
+
 /// Which item of which batch a job is for.
 package struct BatchItem: Sendable, Hashable {
     /// The batch's own job.

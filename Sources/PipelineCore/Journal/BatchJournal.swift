@@ -34,6 +34,10 @@ package protocol BatchJournal: Sendable {
     func retryItems(
         _ keys: [String]?, in states: Set<ItemRecord.State>, of batch: Lease
     ) async throws(JournalFailure) -> Int
+    /// Makes a file that of the item whose job the lease is for; a folder is one for all that is in it. Returns the key
+    /// of the other item of its batch whose file it is, and changes nothing then; nil for none, and for a job of its
+    /// own. An item keeps its files over retries, and as a new one of its key.
+    func claimFile(_ path: String, isFolder: Bool, under lease: Lease) async throws(JournalFailure) -> String?
     /// Changes what bounds the batch.
     func configure(_ settings: BatchSettings, of batch: Lease) async throws(JournalFailure)
     /// Says why no more items begin; nil when they may again.

@@ -110,6 +110,17 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// - Returns: the other step of the job that has written there: its result is not to be replaced. Nil for none.
     package func claim(_ path: String, isFolder: Bool = false) -> StepKey? { host.claim(path, isFolder: isFolder) }
 
+    /// The number of the item of a batch that the job is for, in digits; nil for a job of its own.
+    package var itemNumber: String? { host.itemNumber }
+
+    /// Takes a path for the item of a batch that the job is for; durable when it returns.
+    ///
+    /// - Returns: the key of the other item of the batch whose file it is, which is not to be replaced. Nil for none,
+    ///   and in a job of its own.
+    package func claimForItem(_ path: String, isFolder: Bool) async throws(StageFailure) -> String? {
+        try await host.claimForItem(path, isFolder: isFolder)
+    }
+
     /// Says that the step's whole result waits under the name of a part, until the step gives it another.
     package func keepPart(_ path: String) { host.keepPart(path) }
 

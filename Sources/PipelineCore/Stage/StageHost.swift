@@ -31,6 +31,16 @@ package protocol StageHost: Sendable {
     /// - Parameter isFolder: whether the result is a folder, which is there for all that is written in it.
     /// - Returns: the other step of the job that has written there: its result is not to be replaced. Nil for none.
     func claim(_ path: String, isFolder: Bool) -> StepKey?
+    /// The number of the item of a batch that the job is for, in digits; nil for a job of its own.
+    var itemNumber: String? { get }
+    /// Takes a path for the item of a batch that the job is for; durable when it returns.
+    ///
+    /// - Parameters:
+    ///   - path: the one path of the file, whatever links lead there.
+    ///   - isFolder: whether the result is a folder, which is there for all that is written in it.
+    /// - Returns: the key of the other item of the batch whose file it is, which is not to be replaced. Nil for none,
+    ///   and in a job of its own.
+    func claimForItem(_ path: String, isFolder: Bool) async throws(StageFailure) -> String?
     /// Says that the step's whole result waits under the name of a part, until the step gives it another. Quick, from
     /// any thread.
     func keepPart(_ path: String)
@@ -87,6 +97,10 @@ extension StageHost {
     }
 
     package func claim(_ path: String, isFolder: Bool) -> StepKey? { nil }
+
+    package var itemNumber: String? { nil }
+
+    package func claimForItem(_ path: String, isFolder: Bool) async throws(StageFailure) -> String? { nil }
 
     package func keepPart(_ path: String) {}
 

@@ -27,8 +27,9 @@ extension JobExecutor {
             of: key, stage, step, now: ports.clock.now, overwrites: options.overwrites,
             outlook: history.outlook(of: key, stage, in: state))
         return StepHost(
-            facts: facts, begin: state.table.moment, channel: channel(for: key), lease: writer.lease,
-            document: state.table.plan.definition, ports: ports, redactor: redactor, notes: notes)
+            facts: facts, itemNumber: state.table.snapshot.record.itemNumber, begin: state.table.moment,
+            channel: channel(for: key), lease: writer.lease, document: state.table.plan.definition, ports: ports,
+            redactor: redactor, notes: notes)
     }
 
     private func scope(for key: StepKey) -> Scope { state.table.scope(for: key) }

@@ -35,6 +35,9 @@ package struct EnginePorts: Sendable {
     /// progress as it comes; must return at once. From any thread.
     package var observe: @Sendable (JobEvent) -> Void
 
+    /// The journal's rows of batches; nil of a journal that keeps none.
+    package var batches: (any BatchJournal)? { journal as? any BatchJournal }
+
     package init(
         journal: any Journal, clock: any WallClock, randomness: any Randomness, secrets: any SecretSource,
         files: any FileFacts, crashProbe: any CrashProbe, exchanges: any ExchangeLog = NoExchangeLog(), owner: OwnerID,

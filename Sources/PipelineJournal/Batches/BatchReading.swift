@@ -67,6 +67,18 @@ extension JournalAccess {
         ) { $0.integer("number") }
     }
 
+    /// Returns whether a file is that of the item of a job by now.
+    func isClaimed(_ path: String, by job: JobID) throws(JournalFailure) -> Bool {
+        try first(
+            """
+            SELECT 1 AS one FROM jobs JOIN targets ON targets.batch = jobs.batch
+                JOIN items ON items.batch = targets.batch AND items.number = targets.number
+                    AND items.key = jobs.item_key
+            WHERE jobs.id = :job AND targets.path = :path
+            """, ["job": job.text, "path": path]
+        ) { _ in true } ?? false
+    }
+
     func item(_ number: Int, of batch: Int64) throws(JournalFailure) -> ItemRecord? {
         try first(
             "SELECT * FROM items WHERE batch = :batch AND number = :number", ["batch": batch, "number": number]

@@ -161,24 +161,63 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         _ targets: [String], of number: Int, _ batch: Int64
     ) throws(JournalFailure) -> (path: String, item: String)? {
         for path in targets {
-            let taken = try self.first(
-                """
-                SELECT items.key AS key FROM targets JOIN items ON items.batch = targets.batch
-                    AND items.number = targets.number
-                WHERE targets.batch = :batch AND path = :path
-                """, ["batch": batch, "path": path]
-            ) { $0.optionalText("key") ?? "" }
-            if let taken { return (path, taken) }
+            if let taken = try writer(of: path, besides: number, batch) { return (path, taken) }
         }
         for path in targets {
             try run(
                 """
                 INSERT INTO targets (batch, path, number) VALUES (:batch, :path, :number)
                 ON CONFLICT (batch, path) DO UPDATE SET number = excluded.number
+                    WHERE NOT EXISTS (SELECT 1 FROM items WHERE items.batch = targets.batch
+                        AND items.number = targets.number)
                 """,
                 ["batch": batch, "path": path, "number": number])
         }
         return nil
+    }
+
+    /// Makes a file that of the item of a job; nil, or the key of another item whose it is.
+    func claim(_ path: String, isFolder: Bool, forItemOf job: Int64) throws(JournalFailure) -> String? {
+        let own = try first(
+            """
+            SELECT items.batch AS batch, items.number AS number FROM jobs
+                JOIN items ON items.batch = jobs.batch AND items.key = jobs.item_key
+            WHERE jobs.number = :job
+            """, ["job": job]
+        ) { row in (batch: row.integer("batch"), number: row.int("number")) }
+        guard let (batch, number) = own else { return nil }
+        if isFolder, let taken = try writer(inside: path, besides: number, batch) { return taken }
+        if let taken = try claim([path], of: number, batch) { return taken.item }
+        // Of two processes that ask at once the second finds the claim of the first only now.
+        return try writer(of: path, besides: number, batch)
+    }
+
+    /// The key of another item that writes a file; nil for none.
+    private func writer(
+        of path: String, besides number: Int, _ batch: Int64
+    ) throws(JournalFailure) -> String? {
+        try first(
+            """
+            SELECT items.key AS key FROM targets JOIN items ON items.batch = targets.batch
+                AND items.number = targets.number
+            WHERE targets.batch = :batch AND path = :path AND targets.number <> :number
+            """, ["batch": batch, "path": path, "number": number]
+        ) { $0.optionalText("key") ?? "" }
+    }
+
+    /// The key of another item that writes a file in a folder; nil for none.
+    private func writer(
+        inside folder: String, besides number: Int, _ batch: Int64
+    ) throws(JournalFailure) -> String? {
+        // "0" is the character after "/".
+        try first(
+            """
+            SELECT items.key AS key FROM targets JOIN items ON items.batch = targets.batch
+                AND items.number = targets.number
+            WHERE targets.batch = :batch AND path > :first AND path < :last AND targets.number <> :number
+            ORDER BY path LIMIT 1
+            """, ["batch": batch, "first": folder + "/", "last": folder + "0", "number": number]
+        ) { $0.optionalText("key") ?? "" }
     }
 
     /// Makes an item that is not under way a new one of its key, as its row is now; returns it where it can't be begun. The

@@ -60,6 +60,19 @@ extension DatabaseJournal {
         }
     }
 
+    package func claimFile(
+        _ path: String, isFolder: Bool, under lease: Lease
+    ) async throws(JournalFailure) -> String? {
+        // Most are the item's since its row was read, and a look costs no commit.
+        if !isFolder {
+            let isOwn = try await read { (reader) throws(JournalFailure) in try reader.isClaimed(path, by: lease.job) }
+            if isOwn { return nil }
+        }
+        return try await write { (rows) throws(JournalFailure) in
+            try rows.batches.claim(path, isFolder: isFolder, forItemOf: rows.number(under: lease))
+        }
+    }
+
     package func configure(_ settings: BatchSettings, of batch: Lease) async throws(JournalFailure) {
         try await write { (rows) throws(JournalFailure) in
             try rows.batches.configure(settings, rows.number(under: batch))

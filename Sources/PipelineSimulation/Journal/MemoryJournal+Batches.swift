@@ -93,6 +93,23 @@ extension MemoryJournal: BatchJournal {
         }
     }
 
+    package func claimFile(
+        _ path: String, isFolder: Bool, under lease: Lease
+    ) async throws(JournalFailure) -> String? {
+        try change { (state) throws(JournalFailure) in
+            guard state.image.isValid(lease) else { throw .stale }
+            guard let own = state.image.rows[lease.job]?.snapshot.record.item,
+                let rows = state.image.batches[own.batch], let number = rows.numbers[own.key]
+            else { return nil }
+            let inside = isFolder ? rows.targets.keys.filter { $0.hasPrefix(path + "/") }.sorted() : []
+            for taken in [path] + inside {
+                if let other = rows.targets[taken], other != number { return rows.item(other)?.key }
+            }
+            state.image.batches[own.batch]?.targets[path] = number
+            return nil
+        }
+    }
+
     package func configure(_ settings: BatchSettings, of batch: Lease) async throws(JournalFailure) {
         try edit(batch) { (record, _) throws(JournalFailure) in record.settings = settings }
     }
@@ -141,6 +158,8 @@ extension MemoryJournal.Image {
     struct Batch: Sendable {
         var items: [ItemRecord] = []
         var numbers: [String: Int] = [:]
+        /// The numbers of the items that files are of.
+        var targets: [String: Int] = [:]
 
         func item(_ number: Int) -> ItemRecord? { items.indices.contains(number - 1) ? items[number - 1] : nil }
     }

@@ -64,6 +64,14 @@ extension ProcessJournal: BatchJournal {
         }
     }
 
+    package func claimFile(
+        _ path: String, isFolder: Bool, under lease: Lease
+    ) async throws(JournalFailure) -> String? {
+        try await write { (base) async throws(JournalFailure) in
+            try await base.claimFile(path, isFolder: isFolder, under: lease)
+        }
+    }
+
     package func configure(_ settings: BatchSettings, of batch: Lease) async throws(JournalFailure) {
         try await write { (base) async throws(JournalFailure) in try await base.configure(settings, of: batch) }
     }

@@ -62,8 +62,6 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     /// True if what is on the disk is what was in the service's coding with gzip.
     var isGUnzipped: Bool { coding.map { ["gzip", "x-gzip"].contains($0.lowercased()) } ?? false }
 
-    var partPath: String? { target.map { $0 + ".part" } }
-
     /// Begins anew, without a byte of the file.
     mutating func startAgain() {
         held = 0

@@ -45,7 +45,7 @@ extension DownloadOrder {
     /// An exchange that broke off; what arrived is kept.
     func end(_ failure: ExchangeFailure, _ rendered: RenderedRequest, at path: String?) -> StageFailure {
         if case .localWrite(let code, let written) = failure.reason {
-            let named = written.isEmpty ? (path.map { $0 + ".part" } ?? "the file") : written
+            let named = written.isEmpty ? (path.map(partPath(of:)) ?? "the file") : written
             return local(FileFailure(action: "write", path: named, code: code))
         }
         return requests.failure(failure, of: rendered, in: context)

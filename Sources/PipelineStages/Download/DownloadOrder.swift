@@ -13,10 +13,13 @@ struct DownloadOrder: Sendable {
     let streams: Int
     /// The statuses that count as success; nil for the usual ones.
     let expected: StatusSet?
+    /// The end of the part's name, after that of the file.
+    let partEnding: String
 
     init(
         stage: DownloadStage, context: StageContext<DownloadCheckpoint>, place: OutputPath,
-        wanted: VerifyDefinition.Values, replaces: Bool, streams: Int = 1, expected: StatusSet? = nil
+        wanted: VerifyDefinition.Values, replaces: Bool, streams: Int = 1, expected: StatusSet? = nil,
+        partEnding: String = ".part"
     ) {
         self.stage = stage
         self.context = context
@@ -25,6 +28,7 @@ struct DownloadOrder: Sendable {
         self.replaces = replaces
         self.streams = streams
         self.expected = expected
+        self.partEnding = partEnding
     }
 
     var requests: StageRequests { stage.requests }
@@ -35,6 +39,12 @@ struct DownloadOrder: Sendable {
         case .file(let path), .folder(let path): path
         }
     }
+
+    /// The part of a file of that path.
+    func partPath(of path: String) -> String { path + partEnding }
+
+    /// The part of a download that stands there; nil while its file has no name.
+    func partPath(at checkpoint: DownloadCheckpoint) -> String? { checkpoint.target.map(partPath(of:)) }
 
     /// The next exchange of a download that stands there.
     func session(of checkpoint: DownloadCheckpoint) -> DownloadSession {

@@ -123,7 +123,7 @@ final class DownloadReceiver: Sendable {
     ///   - comparesExisting: whether a file that has the name already may spare the download.
     ///   - wanted: what the author wants the whole to be.
     ///   - part: the file with the bytes held, if there are any; `digests` have seen them.
-    ///   - open: makes a new part.
+    ///   - open: makes a new part of a file of that path.
     ///   - owner: whose the notes are, by the version of the resource, see ``PartNotes``.
     init(
         _ session: DownloadSession, marks: ProgressTicker, place: OutputPath, url: String, comparesExisting: Bool,
@@ -237,14 +237,14 @@ final class DownloadReceiver: Sendable {
             if let known = state.part {
                 part = known
             } else {
-                part = try open(path + ".part")
+                part = try open(path)
             }
             state.part = part
             return receive(into: part, from: offset, path, &state)
         } catch {
             switch error {
             case .busy: state.outcome = .busy(path: path)
-            case .kept(let keeper): state.outcome = .kept(path: path + ".part", by: keeper)
+            case .kept(let keeper): state.outcome = .kept(path: path, by: keeper)
             case .file(let failure): state.outcome = .failed(failure)
             }
             return .stop

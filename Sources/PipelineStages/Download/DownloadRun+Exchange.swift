@@ -11,12 +11,14 @@ extension DownloadRun {
         if probes, session.held == 0 { session.limit = Self.probeLength }
         var rendered = try await order.requests.render(order.stage.definition, in: context)
         for field in session.fields { rendered.description.headers[field.name] = field.value }
-        let (context, requests) = (context, order.requests)
+        let (context, requests, order) = (context, order.requests, order)
         let receiver = DownloadReceiver(
             session, marks: ProgressTicker(from: session.held, part: Self.partSize) { context.now }, place: order.place,
             url: rendered.description.url, comparesExisting: comparesExisting,
             wanted: order.wanted, checkpoint: checkpoint, part: part, digests: digests,
-            open: { (path) throws(PartFile.OpenFailure) in try context.openPart(path, isFresh: true) },
+            open: { (path) throws(PartFile.OpenFailure) in
+                try context.openPart(order.partPath(of: path), isFresh: true)
+            },
             owner: order.owner(of:)
         ) { context.now }
         let sink = receiver.sink { received, total in
@@ -48,7 +50,8 @@ extension DownloadRun {
         case .answer: throw await order.refusal(response, rendered)
         case .busy(let path): throw order.busy(path)
         case .kept(let path, let keeper):
-            throw ResultFile.kept(path, by: keeper, service: order.requests.service?.name, in: context)
+            throw ResultFile.kept(
+                order.partPath(of: path), by: keeper, service: order.requests.service?.name, in: context)
         case .failed(let failure): throw order.local(failure)
         case .lackOfRoom(let lack, let path): throw order.noRoom(lack, path)
         case .foreignCoding(let coding):

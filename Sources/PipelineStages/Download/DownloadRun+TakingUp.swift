@@ -24,7 +24,7 @@ extension DownloadRun {
 
     /// Opens the part of an earlier try and reads what it holds; what is not provably ours is thrown away.
     mutating func takeUpPart() async throws(StageFailure) {
-        guard let path = checkpoint.partPath else { return }
+        guard let path = order.partPath(at: checkpoint) else { return }
         guard session().asksForRest, let part = try order.openExisting(path) else { return startAgain() }
         // Another name of the file is a result: of a job that was killed while it took the part's name away.
         guard !part.hasOtherNames else { return startAgain() }

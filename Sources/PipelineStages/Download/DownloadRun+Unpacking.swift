@@ -37,7 +37,7 @@ extension DownloadRun {
             let path = result.isSingle ? target : "\(target)/\(file.path)"
             return WrittenFile(path: path, bytes: file.bytes, sha256: file.sha256)
         }
-        try unpacking.move(source, to: target, isSingle: result.isSingle, part, files)
+        try await unpacking.move(source, to: target, isSingle: result.isSingle, part, files)
         context.pass(.downloadRenamed)
         return try await finishUnpacking(part, target, files, verified)
     }
@@ -66,9 +66,9 @@ extension DownloadRun {
 
     /// Goes on after a crash: nil when the result has no name yet.
     func resumeUnpacked(_ verified: DownloadCheckpoint.Verified) async throws(StageFailure) -> JSONObject? {
-        guard let unpacked = checkpoint.unpacked, unpacking.isNamedAlready, let partPath = checkpoint.partPath else {
-            return nil
-        }
+        guard let unpacked = checkpoint.unpacked, unpacking.isNamedAlready,
+            let partPath = order.partPath(at: checkpoint)
+        else { return nil }
         let part = try order.openExisting(partPath)
         FolderTree.remove(unpacking.stagingPath)
         let files = try order.reading(unpacked.path) { () throws(FileFailure) in try FolderTree.files(in: unpacked.path)

@@ -9,7 +9,7 @@ struct DownloadUnpacking {
     let checkpoint: DownloadCheckpoint
 
     /// The folder that is unpacked into.
-    var stagingPath: String { "\(checkpoint.partPath ?? "").unpacked" }
+    var stagingPath: String { "\(order.partPath(at: checkpoint) ?? "").unpacked" }
 
     /// Fails early where the target is known and can't take the result.
     func checkTarget(of unpack: UnpackDefinition) throws(StageFailure) {
@@ -66,10 +66,14 @@ struct DownloadUnpacking {
 
     func move(
         _ source: String, to target: String, isSingle: Bool, _ part: PartFile, _ files: [WrittenFile]
-    ) throws(StageFailure) {
+    ) async throws(StageFailure) {
         if let failure = OutputPath.preflight(to: target) { throw order.definite(failure.title, hint: failure.hint) }
         try order.reading(target) { () throws(FileFailure) in try Folder.make(Folder.containing(target)) }
-        let writer = order.context.claim(target, isFolder: !isSingle)
+        let writer = try await order.context.claimResult(target, isFolder: !isSingle)
+        if let writer, !writer.hasWritten(target) {
+            FolderTree.remove(stagingPath)
+            throw try ResultFile.setAside(part, writer, target, order.requests.service?.name, in: order.context)
+        }
         let renaming = try order.reading(target) { () throws(FileFailure) in
             try NameChange(from: source, to: target, isFolder: !isSingle)
                 .perform(replaces: order.replaces && writer == nil)

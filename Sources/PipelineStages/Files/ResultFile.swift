@@ -4,7 +4,8 @@ import PipelineCore
 
 /// A result that is written from memory: whole under its name, or not there at all.
 enum ResultFile {
-    /// Writes the bytes to `PATH.part` and gives it its name when it is on the disk, and keeps that it is written.
+    /// Writes the bytes to a part, mostly `PATH.part`, and gives it its name when it is on the disk, and keeps that
+    /// it is written.
     ///
     /// What stands there already stays when it is the same, and is replaced only when the job may overwrite. Writing
     /// it again after a crash changes nothing.
@@ -12,7 +13,8 @@ enum ResultFile {
         _ bytes: [UInt8], to path: String, replaces: Bool = false, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> WrittenFile {
         let digest = Array(SHA256.hash(data: bytes))
-        let part = try open("\(path).part", in: context)
+        let ending = try await context.partEnding(of: path)
+        let part = try open(path + ending, in: context)
         try reading(in: context) { () throws(FileFailure) in
             try writeAll(bytes, to: part)
             try part.sync()
@@ -26,7 +28,8 @@ enum ResultFile {
     ///
     /// - Parameters:
     ///   - keepsPart: whether the part stays when a different file has the name, because it was long in coming.
-    ///   - replaces: whether a file that has the name gives way; never one that another step of the job has written.
+    ///   - replaces: whether a file that has the name gives way; never one that another step of the job has written,
+    ///     or that is another item's of the batch.
     ///   - point: passed once it has the name.
     static func name<Checkpoint>(
         _ part: PartFile, as written: WrittenFile, keepsPart: Bool, replaces: Bool = false, service: String? = nil,
@@ -37,7 +40,10 @@ enum ResultFile {
             failure.place = context.facts.place
             throw .definite(failure)
         }
-        let writer = context.claim(written.path)
+        let writer = try await context.claimResult(written.path)
+        if let writer, !writer.hasWritten(written.path) {
+            throw try setAside(part, writer, written.path, service, in: context)
+        }
         let mayReplace = writer == nil && (replaces || context.facts.overwrites)
         let renaming = try reading(in: context) { () throws(FileFailure) in
             try part.rename(to: written.path, replaces: mayReplace)
@@ -62,19 +68,35 @@ enum ResultFile {
         try await context.commit(file: written)
     }
 
-    /// Keeps a whole part whose place another step of the job has written under a name that no step shares, and makes the
-    /// failure that says so.
+    /// Keeps a whole part whose place another step of the job, or another item of the batch, has under a name that
+    /// none of them shares, and makes the failure that says so.
     static func setAside<Checkpoint>(
-        _ part: PartFile, _ writer: StepKey, _ path: String, _ service: String?, in context: StageContext<Checkpoint>
+        _ part: PartFile, _ writer: OtherWriter, _ path: String, _ service: String?,
+        in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> StageFailure {
         let step = context.facts.step
-        let aside = "\(path).\(step.stage)\(step.item.map { "-\($0)" } ?? "").part"
-        _ = try reading(in: context) { () throws(FileFailure) in try part.rename(to: aside, replaces: true) }
+        let aside: String
+        let owner: String
+        let remedy: String
+        switch writer {
+        case .step(let other):
+            aside = "\(path).\(step.stage)\(step.item.map { "-\($0)" } ?? "").part"
+            owner = "what \(other.words) of this job has written"
+            remedy = advice(to: step, against: other)
+        case .item(let key):
+            aside = path + context.ownPartEnding
+            owner = "the file of the item '\(key)'"
+            remedy = "let \"to\" differ, for example by ${{ job.item }}"
+            context.keepPart(aside)
+        }
+        if part.path != aside {
+            _ = try reading(in: context) { () throws(FileFailure) in try part.rename(to: aside, replaces: true) }
+        }
         return .definite(
             StepFailure(
-                context.redact("\(path) is what \(writer.words) of this job has written, and is not replaced"),
-                hint: "what came is whole and waits as \(aside); \(advice(to: step, against: writer))",
-                service: service, place: context.facts.place))
+                context.redact("\(path) is \(owner), and is not replaced"),
+                hint: "what came is whole and waits as \(aside); \(remedy)", service: service,
+                place: context.facts.place))
     }
 
     /// Returns what tells the results of two steps apart.

@@ -1,6 +1,6 @@
 /// A file name made of something that a server said: it can't leave its folder or hide in it.
 enum SafeFileName {
-    /// The longest name in bytes; most file systems end at 255, and `.part` must fit behind it.
+    /// The longest name in bytes; most file systems end at 255, and `.NUMBER.part` must fit behind it.
     static let longest = 240
 
     /// The last component of a path, without control characters, leading dots and surrounding spaces; nil when nothing

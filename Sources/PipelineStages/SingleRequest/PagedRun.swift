@@ -81,8 +81,9 @@ struct PagedRun {
             }
             if let file, !file.part.hasOtherNames { return }
             file = nil
-            checkpoint = PagingCheckpoint(target: target)
-            file = try ItemFile(new: target + ".part", in: context)
+            let part = target + (try await context.partEnding(of: target))
+            checkpoint = PagingCheckpoint(target: target, part: part)
+            file = try ItemFile(new: part, in: context)
         } else if keepsItems {
             kept = Array((checkpoint.kept ?? "").utf8)
             committedBytes = kept.count

@@ -7,6 +7,8 @@ struct PagingCheckpoint: Codable, Sendable, Equatable {
     var cursor: String?
     /// The file that the items go to; nil when they are kept here or nobody wants them.
     var target: String?
+    /// The path of the part; nil for the target's with `.part`.
+    var part: String?
     /// The number of bytes of the part that count; what stands behind them was not committed.
     var length: Int64 = 0
     /// The SHA-256 of these bytes in hex: it tells whether the part is still ours.
@@ -16,5 +18,5 @@ struct PagingCheckpoint: Codable, Sendable, Equatable {
     /// True if the part is whole; what is left is its name.
     var isWhole = false
 
-    var partPath: String? { target.map { $0 + ".part" } }
+    var partPath: String? { part ?? target.map { $0 + ".part" } }
 }

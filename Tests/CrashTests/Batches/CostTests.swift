@@ -109,6 +109,45 @@ struct CostTests {
         }
     }
 
+    /// With --overwrite all of them succeeded, and one result was left; without it all waited as one part.
+    @Test("items that learn the same name from their answers leave each other's results alone, --overwrite or not")
+    func learntNames() async throws {
+        try await withWorkplace { workplace in
+            let server = try LoopbackServer { request in
+                .status(
+                    200, headers: [("Content-Disposition", #"attachment; filename="result""#)],
+                    body: "of \(request.path)")
+            }
+            defer { server.stop() }
+            try workplace.write(
+                "get.json",
+                """
+                { "pipeline": 1, "name": "get", "inputs": { "id": { "type": "string" } },
+                  "batch": { "key": "${{ inputs.id }}" },
+                  "services": { "api": { "url": "${{ env.API_URL }}" } },
+                  "stages": [ { "id": "fetch", "kind": "download", "service": "api",
+                                "request": { "GET": "/${{ inputs.id }}" }, "to": "dl/" } ] }
+                """)
+            try workplace.write("rows.csv", "id\n" + lines(["a", "b", "c"]))
+            let end = try await workplace.run(
+                "run", "get.json", "--each", "rows.csv", "--batch", "june", "--at-once", "1", "--output", "out",
+                environment: ["API_URL": server.url])
+            let again = try await workplace.run(
+                "retry", "june", "--overwrite", environment: ["API_URL": server.url])
+            for end in [end, again] {
+                #expect(end.cause == .exited(1), "\(end)")
+                #expect(end.errors.contains("june: 1/3 succeeded, 2 failed"), "\(end)")
+                #expect(end.errors.contains("dl/result is the file of the item 'a', and is not replaced"), "\(end)")
+            }
+            #expect(server.requests.count == 3, "what waits is not fetched again")
+            let files = ["result": "of /a", "result.2.part": "of /b", "result.3.part": "of /c"]
+            #expect(workplace.files(below: workplace.output) == files.keys.map { "dl/\($0)" }.sorted())
+            for (name, text) in files {
+                #expect(workplace.bytes("\(workplace.output)/dl/\(name)") == Array(text.utf8))
+            }
+        }
+    }
+
     @Test("that no item names can't be bounded: the batch stops, says why, and goes on once the document is mended")
     func unknownCost() async throws {
         try await withScene { workplace, environment in

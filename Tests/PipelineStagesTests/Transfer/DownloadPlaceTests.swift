@@ -99,6 +99,53 @@ struct DownloadPlaceTests {
         #expect(service.requests.count == 1)
     }
 
+    /// With --overwrite the results of a batch replaced each other; without it all of them waited as one part.
+    @Test("is never another item's of the batch, which keeps its part too; what came waits as a part of its own")
+    func ofAnotherItem() async throws {
+        let small: [UInt8] = Array("hello".utf8)
+        let service = try FileService(small)
+        let path = folder.path + "/mesh.obj"
+        for to in ["./", "mesh.obj"] {
+            folder.write("mesh.obj", [1])
+            folder.write("mesh.obj.part", [2])
+            let bench = try bench(service, to: to)
+            bench.state.itemNumber = "3"
+            bench.state.items = [path: "a"]
+            bench.state.overwrites = true
+            for _ in 1...2 {
+                let failure = await bench.resume().failedTry
+                #expect(failure?.kind == .definite)
+                #expect(failure?.failure.title == "\(path) is the file of the item 'a', and is not replaced")
+                #expect(failure?.failure.hint?.contains("waits as \(path).3.part; let \"to\" differ") == true)
+                #expect(folder.read("mesh.obj") == [1] && folder.read("mesh.obj.part") == [2])
+                #expect(folder.read("mesh.obj.3.part") == small)
+            }
+            // It has the name, and nothing yet.
+            unlink(path)
+            #expect(await bench.resume().refusal?.contains("the file of the item 'a'") == true)
+            #expect(folder.names == ["mesh.obj.3.part", "mesh.obj.part"])
+            // The very same file is lost to nobody.
+            folder.write("mesh.obj", small)
+            #expect(await bench.resume().finished != nil)
+            #expect(folder.names == ["mesh.obj", "mesh.obj.part"])
+        }
+        #expect(service.requests.count == 2, "what waits is not fetched again")
+    }
+
+    @Test("of an item whose file the service names waits as a part of its own, also for a file of nobody's")
+    func ofAnItem() async throws {
+        let small: [UInt8] = Array("hello".utf8)
+        let service = try FileService(small)
+        folder.write("mesh.obj", [1])
+        for number in ["1", "2"] {
+            let bench = try bench(service, to: "./")
+            bench.state.itemNumber = number
+            let failure = await bench.resume().failedTry?.failure
+            #expect(failure?.hint?.contains("waits as \(folder.path)/mesh.obj.\(number).part: ") == true)
+        }
+        #expect(folder.names == ["mesh.obj", "mesh.obj.1.part", "mesh.obj.2.part"])
+    }
+
     @Test("into a folder takes the name that the service proposes, made safe")
     func folderName() async throws {
         let small: [UInt8] = Array("hello".utf8)

@@ -27,6 +27,9 @@ final class TransferHost: StageHost {
         var overwrites = false
         /// The other steps that have written files.
         var writers: [String: StepKey] = [:]
+        /// The number of the item of a batch that the job is for, and whose the files of the others are.
+        var itemNumber: String?
+        var items: [String: String] = [:]
         var isOwner = true
         var hasNewSecrets = false
         /// The captures that somebody reads: most tests ask for the digest, to know the file by it.
@@ -131,6 +134,10 @@ final class TransferHost: StageHost {
         state.withLock { state in
             state.writers.first { $0.key == path || isFolder && $0.key.hasPrefix(path + "/") }?.value
         }
+    }
+    var itemNumber: String? { state.withLock(\.itemNumber) }
+    func claimForItem(_ path: String, isFolder: Bool) async throws(StageFailure) -> String? {
+        state.withLock { $0.items[path] }
     }
     func redact(_ text: String) -> String { text }
     func pushes() async -> Int { 0 }
