@@ -147,6 +147,19 @@ struct ComputeLedgerTests {
         #expect(await bench.resume().isWaiting)
     }
 
+    /// The pause that a 202 asked for was passed over, and all sends were gone before the service was ready.
+    @Test("whose captures are not yet there is sent again under its key, with Retry-After as floor")
+    func floorWithoutCaptures() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 202, "{}", headers: ["Retry-After": "7"])
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        let bench = try bench(service, once: #"{ "key": "X-Key" }"#)
+        let failure = await bench.resume().tryFailure
+        #expect(failure?.kind == .answered)
+        #expect(failure?.retryAfter == .seconds(7))
+        #expect(await bench.resume().isWaiting)
+    }
+
     @Test("that may have been accepted is not sent again because a list repeats the usual statuses")
     func repeatedStatuses() async throws {
         for status in [408, 425, 500, 502, 504] {

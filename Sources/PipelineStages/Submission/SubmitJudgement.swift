@@ -28,7 +28,8 @@ extension StageRequests {
             let receipt = SubmitReceipt(answer: answer, isDirect: true, retryAfter: retryAfter)
             switch try await accept(receipt) {
             case .success(let captures): return .accepted(captures)
-            case .failure(let missing): return .uncertain(failure(missing, answer, of: rendered, in: context))
+            case .failure(let missing):
+                return .uncertain(failure(missing, answer, of: rendered, in: context), retryAfter: retryAfter)
             }
         case .ruledOut(let failure, allowsRetry: false): return .refused(failure)
         case .ruledOut(let failure, allowsRetry: true):
