@@ -103,6 +103,11 @@ extension UploadStage {
                 ? "it is sent again whole, which replaces the first"
                 : "it is sent again whole, and the service may then have two; \"once\" says how to find out"
         }
+        if preview.once == nil, mode == .parts, parts?.complete == nil {
+            preview.once =
+                "a file whose last part may have been taken is sent again once its upload is gone, and the service may "
+                + "then have two; \"once\" says how to find out"
+        }
         return preview
     }
 }

@@ -238,6 +238,8 @@ struct AskedPartsTests {
         let headers = range.map { [("Range", $0)] } ?? []
         let answer = ServiceResponse(status: 200, headers: headers, url: "http://h", body: [])
         #expect(ask.position(in: answer, of: 100) == expected)
+        // Where bytes were acknowledged, saying nothing does not say that none are there.
+        #expect(ask.position(in: answer, of: 100, after: 5) == (range == nil ? nil : expected))
     }
 
     @Test("say what is wrong in a document")

@@ -84,7 +84,7 @@ struct UploadCheckpointTests {
     @Test("is read as it was written, in each phase")
     func roundTrip() throws {
         var parts = PartsCheckpoint(partSize: 5)
-        (parts.receipts, parts.ends) = ([1: "{}", 2: "{}"], [5, 9])
+        (parts.receipts, parts.ends, parts.unanswered) = ([1: "{}", 2: "{}"], [5, 9], [3])
         let phases: [UploadPhase] = [
             .pending, .open(OpenUpload(url: "u", mayBeComplete: true, hasCaptures: true)), .parts(parts),
             .filled(url: nil), .filled(url: "u"), .overtaken,

@@ -19,6 +19,9 @@ struct PartsCheckpoint: Codable, Sendable, Equatable {
     var checksum: StorageChecksum?
     /// The checksums of the parts that it has, by number.
     var checksums: [Int: String]?
+    /// The numbers of the parts that were sent and that no response said anything of, as the last attempt left them.
+    /// Nil stands for any that is missing: while parts are sent, after a kill, and in checkpoints of 0.1.0.
+    var unanswered: [Int]?
     /// The number of parts at a time that were worth it; nil before that was found out.
     var streams: Int?
     /// The time when the upload was made, by the service's clock; nil when it did not say.

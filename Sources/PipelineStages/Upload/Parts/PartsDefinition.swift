@@ -60,7 +60,7 @@ struct AskDefinition: Sendable {
     enum Meaning: Sendable {
         /// The next byte that is wanted: a number, `N-`, `N-M`, or an array of these, of which the first counts.
         case offset(Selector)
-        /// The bytes that are there: a number of bytes, or `bytes=0-M`; none where it says nothing.
+        /// The bytes that are there: a number of bytes, or `bytes=0-M`; none where it says nothing from the beginning.
         case received(Selector)
     }
 
@@ -99,9 +99,18 @@ struct AskDefinition: Sendable {
         }
     }
 
+    /// Returns whether a response lacks the place where it would say how far the upload is.
+    func saysNothing(in answer: ServiceResponse) -> Bool {
+        switch meaning {
+        case .offset(let selector), .received(let selector): selector.lenientValue(in: answer).isNull
+        }
+    }
+
     /// Returns how many bytes of the file a response says are there.
+    /// - Parameter known: the number of bytes that it has acknowledged. Only after none does a response that says nothing
+    ///   mean that nothing is there.
     /// - Returns: nil for what is no such number.
-    func position(in answer: ServiceResponse, of total: Int64) -> Int64? {
+    func position(in answer: ServiceResponse, of total: Int64, after known: Int64 = 0) -> Int64? {
         switch meaning {
         case .offset(let selector):
             let value = selector.lenientValue(in: answer)
@@ -110,7 +119,7 @@ struct AskDefinition: Sendable {
             return ranges.isEmpty ? total : Self.start(ranges[0])
         case .received(let selector):
             let value = selector.lenientValue(in: answer)
-            if value.isNull { return 0 }
+            if value.isNull { return known == 0 ? 0 : nil }
             guard case .string(let text) = value, let dash = text.firstIndex(of: "-") else { return Self.number(value) }
             let head = text[..<dash].drop { !$0.isNumber }
             guard head == "0", let last = Self.digits(text[text.index(after: dash)...]), last < Int64.max else {

@@ -49,13 +49,25 @@ struct PartsRequests: Sendable {
         return rendered
     }
 
+    /// The size of a part, which may be what the creation's response said.
+    func partSize(after captures: JSONObject) async throws(StageFailure) -> Int64 {
+        let setting = attempt.stage.partSize
+        let size = try await context.evaluate(with: { scope in
+            for member in captures { scope.own[member.name] = member.value }
+        }) { scope throws(EvaluationFailure) in
+            try setting.value(in: scope)
+        }
+        return max(1, size)
+    }
+
     func part(_ part: FilePart, _ state: PartsCheckpoint) async throws(StageFailure) -> RenderedRequest {
         if let definition = definition.part {
             var rendered = try await upload.requests.render(
                 definition, in: context, role: "part-\(part.number)",
                 part: .file(path: source.path, offset: part.offset, length: part.size), adjust: adding(part))
-            // A service that says where it is, is asked after a lost response: libcurl must not repeat the part by itself.
-            if self.definition.ask != nil { rendered.options.freshConnection = true }
+            // A service that says where it is, is asked after a lost response; and one to which a repetition is another
+            // part refuses it: libcurl must not repeat the part by itself.
+            if self.definition.ask != nil || !definition.isIdempotent { rendered.options.freshConnection = true }
             return rendered
         }
         let body = UploadRequest.Body.file(offset: part.offset, count: part.size)
@@ -78,18 +90,61 @@ struct PartsRequests: Sendable {
         }
     }
 
-    /// Returns whether a response to a part says that the upload which the stage has made, or the link to it, is no longer
-    /// good: nothing but another one helps. A refusal at the service's own address is one of credentials.
-    func isLost(
-        after response: HTTPExchangeResponse, to part: FilePart, _ rendered: RenderedRequest
-    ) async throws(StageFailure) -> Bool {
-        guard definition.creates, let url = definition.part?.url, url.readsCaptures, url.captureStages.isEmpty,
-            response.status == 404 || response.status == 410
-                || url.beginsWithOwnCapture && [401, 403].contains(response.status),
-            case .unexpected = try await upload.requests.verdict(
-                on: upload.requests.answer(of: response), of: rendered, in: context, adjust: adding(part))
-        else { return false }
-        return await !upload.requests.hasNewCredentials(for: response.status, of: rendered, in: context)
+    /// Returns the sign in a response to a part that nothing but another upload helps; nil for none.
+    ///
+    /// The upload which the stage has made, or the link to it, may be no longer good; a 401 or 403 at the service's own
+    /// address is one of credentials. And services that count bytes refuse a part that they have already.
+    /// - Parameter isAgain: true when the part was sent before, and no response said what became of it.
+    func loss(
+        after response: HTTPExchangeResponse, to part: FilePart, isAgain: Bool, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> UploadLoss.Sign? {
+        guard let url = definition.part?.url else { return nil }
+        let isOwn = definition.creates && url.readsCaptures && url.captureStages.isEmpty
+        let isGone =
+            isOwn
+            && ([404, 410].contains(response.status)
+                || url.beginsWithOwnCapture && [401, 403].contains(response.status))
+        let isRefused = isAgain && [400, 409, 416].contains(response.status)
+        let answer = upload.requests.answer(of: response)
+        guard isGone || isRefused,
+            case .unexpected(let failure) = try await upload.requests.verdict(
+                on: answer, of: rendered, in: context, adjust: adding(part)),
+            isGone || upload.requests.tryFailure(failure, of: response, in: context).kind == .definite
+        else { return nil }
+        let isRenewed = await upload.requests.hasNewCredentials(for: response.status, of: rendered, in: context)
+        let isOutdated = await upload.requests.isOutdated(answer, rendered, in: context)
+        guard !isRenewed, !isOutdated else { return nil }
+        return isGone ? .gone : .refused(part: part.number)
+    }
+
+    /// A part to S3 that was damaged on its way may be sent once more; nil for any other response.
+    func damage(_ response: HTTPExchangeResponse, _ rendered: RenderedRequest) -> StageFailure? {
+        guard response.status == 400 else { return nil }
+        let answer = upload.requests.answer(of: response)
+        let codes: Set<String> = ["BadDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch"]
+        guard let code = answer.xmlText("/Error/Code"), codes.contains(code) else { return nil }
+        let name = upload.requests.name(of: rendered.description.url)
+        let step = upload.requests.failure(
+            "a part of the file was damaged on its way to \(name)", answer, of: rendered, hint: "it is sent again",
+            in: context)
+        return .failed(AttemptFailure(step, kind: .answered))
+    }
+
+    /// Returns what is kept of a part: its captures, and the author's values.
+    func receipt(of part: FilePart, captures: JSONObject) async throws(StageFailure) -> String {
+        let keep = definition.keep
+        let values =
+            keep.entries.isEmpty
+            ? captures
+            : try await context.evaluate(with: adding(part)) {
+                scope throws(EvaluationFailure) in
+                var values = captures
+                for entry in keep.entries { values[entry.name] = try entry.value.evaluate(in: scope) }
+                return values
+            }
+        var bytes: [UInt8] = []
+        JSON.object(values).write(into: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     func list(_ uploadID: String, after marker: Int) async throws(StageFailure) -> RenderedRequest {

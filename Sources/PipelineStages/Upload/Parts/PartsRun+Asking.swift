@@ -14,18 +14,19 @@ extension PartsRun {
         var last: Ended?
         if isResumed, !isWhole || definition.complete == nil || mayBeOther {
             last = try await adopt(ask, &detours)
-            if last == nil { return try await UploadLoss(attempt: attempt).reconcile(&writer) }
         }
         while !isWhole {
             let start = state.ends?.last ?? 0
             let size = min(state.partSize, attempt.source.size - start)
             let part = FilePart(number: (state.ends?.count ?? 0) + 1, offset: start, size: size)
             let rendered = try await parts.part(part, state)
+            let isAgain = doubts.contains(part.number)
             let response: HTTPExchangeResponse
             switch await send(part, rendered) {
             case .success(let answered): response = answered
             case .failure(let failure):
                 if case .sourceChanged = failure.reason { throw await endAsChanged() }
+                if failure.connectionMade { doubts.insert(part.number) }
                 throw await attempt.unanswered(failure, rendered, &writer)
             }
             if attempt.source.hasChanged { throw await endAsChanged() }
@@ -40,19 +41,25 @@ extension PartsRun {
                 // Not where it wants the next one, perhaps: what it has is asked for.
                 guard Self.mayDisagree(response.status), case .failed = error else { throw error }
                 let before = state.ends?.last ?? 0
-                last = try await adopt(ask, &detours)
-                if last == nil { return try await UploadLoss(attempt: attempt).reconcile(&writer) }
-                if (state.ends?.last ?? 0) == before, !isWhole { throw error }
+                let asked = try await adopt(ask, &detours)
+                last = asked
+                guard (state.ends?.last ?? 0) == before, !isWhole else { continue }
+                // A place that the service does not name itself may be the wrong one.
+                guard ask.saysNothing(in: requests.answer(of: asked.response)),
+                    let sign = try await parts.loss(after: response, to: part, isAgain: isAgain, rendered)
+                else { throw error }
+                throw try await giveUp(response, to: part, rendered, as: sign)
             }
         }
         try await keep()
         return try await complete(after: last)
     }
 
-    /// True when the upload may be gone because its end was taken, whose response was lost, and `once` can tell.
+    /// True when the upload may be gone because its end was taken, whose response was lost.
     private var mayHaveEnded: Bool {
-        attempt.source.size - (state.ends?.last ?? 0) <= state.partSize && definition.complete == nil
-            && attempt.definition.once != nil
+        guard parts.endsWithPart, !isWhole else { return parts.endsWithPart }
+        let isLastNext = attempt.source.size - (state.ends?.last ?? 0) <= state.partSize
+        return isLastNext && doubts.contains((state.ends?.count ?? 0) + 1)
     }
 
     /// True once the service has all bytes.
@@ -82,24 +89,32 @@ extension PartsRun {
         return result
     }
 
-    /// Asks the service which byte comes next, and goes there; nil when the upload may have ended.
+    /// Asks the service which byte comes next, and goes there.
     private mutating func adopt(
         _ ask: AskDefinition, _ detours: inout UploadDetours
-    ) async throws(StageFailure) -> Ended? {
+    ) async throws(StageFailure) -> Ended {
         let rendered = try await requests.render(ask.request, in: context, role: StageRequests.look)
         let response = try await send(rendered)
+        let name = requests.name(of: rendered.description.url)
         if response.status == 404 || response.status == 410 {
-            if mayHaveEnded { return nil }
-            throw try await gone(response, rendered)
+            guard mayHaveEnded else { throw try await gone(response, rendered) }
+            guard attempt.definition.once != nil else { throw try await gone(response, rendered, as: .goneWhole) }
+            throw unknownEnd("\(name) no longer has the upload")
         }
         let answer = try await requests.judge(response, of: rendered, in: context)
-        let name = requests.name(of: rendered.description.url)
         let total = attempt.source.size
-        guard let position = ask.position(in: answer, of: total) else {
+        let known = state.ends?.last ?? 0
+        guard let position = ask.position(in: answer, of: total, after: known) else {
             // A page of somebody else's says nothing of the upload.
             if response.isPage {
                 try await keep()
                 throw .failed(attempt.unclear(response, rendered))
+            }
+            if ask.saysNothing(in: answer), mayHaveEnded {
+                throw unknownEnd("\(name) does not say how much of the file it has")
+            }
+            if case .received = ask.meaning, ask.saysNothing(in: answer) {
+                throw try await gone(response, rendered, as: .silent)
             }
             throw attempt.definite(
                 "\(name) did not say how much of the file it has: \"\(ask.field)\" of 'ask' finds no number of bytes",
@@ -110,7 +125,6 @@ extension PartsRun {
                 "\(name) contradicts itself: it says it has \(position) bytes of a file that has \(total)", response,
                 rendered)
         }
-        let known = state.ends?.last ?? 0
         try await move(to: position)
         if position > known {
             detours.advance(to: position)
@@ -134,7 +148,7 @@ extension PartsRun {
         if start < position {
             let found = FilePart(number: ends.count + 1, offset: start, size: position - start)
             ends.append(position)
-            state.receipts[found.number] = try await receipt(of: found, captures: [:])
+            state.receipts[found.number] = try await parts.receipt(of: found, captures: [:])
         }
         state.ends = ends
         writer.checkpoint.progress.confirmed = position

@@ -53,6 +53,7 @@ extension PartsRun {
         switch sent.result {
         case .failure(let failure):
             if case .sourceChanged = failure.reason { throw await endAsChanged() }
+            if failure.connectionMade { doubts.insert(sent.number) }
             throw requests.failure(failure, of: sent.rendered, in: context)
         case .success(let response):
             if parts.isStorage, response.status == 404 {
@@ -61,23 +62,29 @@ extension PartsRun {
                 record()
                 throw try await gone(response, sent.rendered)
             }
-            if parts.isStorage, let failure = damaged(response, sent.rendered) { throw failure }
-            if try await parts.isLost(after: response, to: table[sent.number], sent.rendered) {
+            if parts.isStorage, let failure = parts.damage(response, sent.rendered) { throw failure }
+            let part = table[sent.number]
+            let isAgain = doubts.contains(part.number)
+            if let sign = try await parts.loss(after: response, to: part, isAgain: isAgain, sent.rendered) {
                 if let failure { throw failure }
-                throw try await giveUp(response, sent.rendered)
+                throw try await giveUp(response, to: part, sent.rendered, as: sign)
             }
-            try await take(response, of: table[sent.number], sent.rendered)
+            try await take(response, of: part, sent.rendered)
             return response
         }
     }
 
-    /// Gives the upload up, and has what is left of it removed.
-    private mutating func giveUp(
-        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
+    /// Gives the upload up, and has what is left of it removed, unless the part that is refused may have ended it.
+    mutating func giveUp(
+        _ response: HTTPExchangeResponse, to part: FilePart, _ rendered: RenderedRequest, as sign: UploadLoss.Sign
     ) async throws(StageFailure) -> StageFailure {
+        let isLast = part.offset + part.size == table.total && state.receipts.count == part.number - 1
+        if case .refused = sign, isLast, parts.endsWithPart {
+            return unknownEnd("\(requests.name(of: rendered.description.url)) refuses it the second time")
+        }
         record()
         let upload = writer.checkpoint
-        let failure = try await gone(response, rendered)
+        let failure = try await gone(response, rendered, as: sign)
         if case .pending = writer.checkpoint.phase, definition.cancel != nil { await attempt.remove(upload) }
         return failure
     }
@@ -86,8 +93,12 @@ extension PartsRun {
     mutating func take(
         _ response: HTTPExchangeResponse, of part: FilePart, _ rendered: RenderedRequest
     ) async throws(StageFailure) {
+        // Whatever is no refusal may be said of a part that was taken.
+        let isRefusal = (400..<500).contains(response.status) && response.status != 408 || response.status == 503
+        if !isRefusal { doubts.insert(part.number) }
         let answer = try await requests.judge(response, of: rendered, in: context, adjust: parts.adding(part))
         state.receipts[part.number] = try await receipt(of: part, answer, rendered)
+        doubts.remove(part.number)
         if let checksum = state.checksum.flatMap({ rendered.description.headers[$0.field] }) {
             state.checksums = (state.checksums ?? [:]).merging([part.number: checksum]) { $1 }
         }
@@ -99,18 +110,6 @@ extension PartsRun {
             try await writer.commit(progressed: true)
         }
         context.pass(.uploadPart)
-    }
-
-    /// A part that was damaged on its way may be sent once more; nil for any other response.
-    private func damaged(_ response: HTTPExchangeResponse, _ rendered: RenderedRequest) -> StageFailure? {
-        guard response.status == 400 else { return nil }
-        let answer = requests.answer(of: response)
-        let codes: Set<String> = ["BadDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch"]
-        guard let code = answer.xmlText("/Error/Code"), codes.contains(code) else { return nil }
-        let step = requests.failure(
-            "a part of the file was damaged on its way to \(requests.name(of: rendered.description.url))", answer,
-            of: rendered, hint: "it is sent again", in: context)
-        return .failed(AttemptFailure(step, kind: .answered))
     }
 
     private func receipt(
@@ -125,23 +124,6 @@ extension PartsRun {
             return tag
         }
         let captures = try requests.captures(request.capture, from: answer, of: rendered, in: context)
-        return try await receipt(of: part, captures: captures)
-    }
-
-    /// Returns what is kept of a part: its captures, and the author's values.
-    func receipt(of part: FilePart, captures: JSONObject) async throws(StageFailure) -> String {
-        let keep = definition.keep
-        let values =
-            keep.entries.isEmpty
-            ? captures
-            : try await context.evaluate(with: parts.adding(part)) {
-                scope throws(EvaluationFailure) in
-                var values = captures
-                for entry in keep.entries { values[entry.name] = try entry.value.evaluate(in: scope) }
-                return values
-            }
-        var bytes: [UInt8] = []
-        JSON.object(values).write(into: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        return try await parts.receipt(of: part, captures: captures)
     }
 }

@@ -14,6 +14,10 @@ struct PartsRun {
     var state: PartsCheckpoint
     /// The time that a response takes to begin, as far as a connection that was made has shown it.
     var roundTrip = Duration.zero
+    /// The parts that the service may have without having said so.
+    var doubts: PartDoubts
+    /// True once nobody can tell whether the service ended the upload, but `once`.
+    private var isEndUnknown = false
     /// True when the upload was at the service before this attempt.
     private var isResumed: Bool
 
@@ -25,10 +29,11 @@ struct PartsRun {
         self.definition = definition
         self.writer = writer
         if case .parts(let known) = writer.checkpoint.phase {
-            (state, isResumed) = (known, true)
+            (state, isResumed, doubts) = (known, true, PartDoubts(known.unanswered))
         } else {
-            (state, isResumed) = (PartsCheckpoint(partSize: attempt.partSize), false)
+            (state, isResumed, doubts) = (PartsCheckpoint(partSize: attempt.partSize), false, PartDoubts([]))
         }
+        state.unanswered = nil
     }
 
     var parts: PartsRequests { PartsRequests(attempt: attempt, definition: definition) }
@@ -41,9 +46,15 @@ struct PartsRun {
         do throws(StageFailure) {
             return try await advance()
         } catch {
+            if case .journal = error { throw error }
+            try await keep(doubts.numbers)
+            guard case .parts(let known) = writer.checkpoint.phase else { throw error }
+            if isEndUnknown, attempt.definition.once != nil {
+                return try await UploadLoss(attempt: attempt).reconcile(&writer)
+            }
             guard case .failed(let failed) = error, failed.kind == .definite, definition.cancel != nil,
                 // An end whose response was lost may have been taken: what is there now is no half of an upload.
-                case .parts(let known) = writer.checkpoint.phase, !known.isCompleting
+                !known.isCompleting
             else { throw error }
             await attempt.remove(writer.checkpoint)
             writer.checkpoint.forgetUpload()
@@ -54,6 +65,7 @@ struct PartsRun {
 
     private mutating func advance() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         let isOther = try await adoptOrigin()
+        if isResumed { try await keep(nil) }
         if !isResumed {
             try await create()
         } else if parts.isStorage, let outcome = try await takeUpListed() {
@@ -77,13 +89,22 @@ struct PartsRun {
         try await writer.keep()
     }
 
+    /// Keeps which parts are in doubt. Of an attempt that ended in order that is known, and of one that is killed it is
+    /// not.
+    private mutating func keep(_ unanswered: [Int]?) async throws(StageFailure) {
+        guard !parts.isStorage, case .parts(var known) = writer.checkpoint.phase else { return }
+        known.unanswered = unanswered
+        writer.checkpoint.phase = .parts(known)
+        try await writer.keep()
+    }
+
     // MARK: Making
 
     private mutating func create() async throws(StageFailure) {
         writer.checkpoint.progress.confirmed = 0
         try await writer.keep()
         guard definition.creates else {
-            state.partSize = try await partSize(after: [:])
+            state.partSize = try await parts.partSize(after: [:])
             return try await keep()
         }
         let rendered = try await parts.creation()
@@ -102,22 +123,11 @@ struct PartsRun {
             state.uploadID = id
             state.begun = response.headers[.date].flatMap { Timestamp.httpDate($0) }
         } else {
-            state.partSize = try await partSize(after: captures)
+            state.partSize = try await parts.partSize(after: captures)
         }
         record()
         try await writer.commit(progressed: false, captures: captures)
         context.pass(.uploadCreated)
-    }
-
-    /// The size of a part, which may be what the creation's response said.
-    private func partSize(after captures: JSONObject) async throws(StageFailure) -> Int64 {
-        let setting = attempt.stage.partSize
-        let size = try await context.evaluate(with: { scope in
-            for member in captures { scope.own[member.name] = member.value }
-        }) { scope throws(EvaluationFailure) in
-            try setting.value(in: scope)
-        }
-        return max(1, size)
     }
 
     // MARK: Going on
@@ -128,8 +138,9 @@ struct PartsRun {
     private mutating func adoptOrigin() async throws(StageFailure) -> Bool {
         let origin = try await parts.origin()
         let isOther = isResumed && state.origin.map { $0 != origin } ?? false
-        if isOther, definition.ask == nil {
-            (state, isResumed) = (PartsCheckpoint(partSize: attempt.partSize), false)
+        if isOther {
+            doubts = PartDoubts([])
+            if definition.ask == nil { (state, isResumed) = (PartsCheckpoint(partSize: attempt.partSize), false) }
         }
         state.origin = origin
         return isOther
@@ -140,6 +151,7 @@ struct PartsRun {
         let isWhole = state.receipts.count == table.count && definition.complete == nil
         guard isWhole, !attempt.definition.capture.entries.isEmpty else { return }
         state.receipts[table.count] = nil
+        doubts.insert(table.count)
         writer.checkpoint.progress.confirmed -= table.length(of: table.count)
     }
 
@@ -232,10 +244,20 @@ struct PartsRun {
         return response
     }
 
-    /// The service no longer has the upload.
+    /// The service no longer has the upload, as a sign shows.
     mutating func gone(
-        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, as sign: UploadLoss.Sign = .gone
     ) async throws(StageFailure) -> StageFailure {
-        try await UploadLoss(attempt: attempt).end(response, rendered, canBeMadeAnew: definition.creates, &writer)
+        try await UploadLoss(attempt: attempt).end(
+            response, rendered, as: sign, canBeMadeAnew: definition.creates, &writer)
+    }
+
+    /// Nobody can tell whether the last part, whose response was lost, ended the upload: only `once` can.
+    mutating func unknownEnd(_ observation: String) -> StageFailure {
+        // What may be the file is not to be removed.
+        state.isCompleting = true
+        isEndUnknown = true
+        record()
+        return attempt.unknown("the response to the last part was lost, and \(observation)")
     }
 }

@@ -4,6 +4,26 @@ import PipelineHTTP
 
 /// The consequence when the service has lost an upload, or when the response to a complete one is lost.
 struct UploadLoss {
+    /// The sign by which an upload is known to be lost.
+    enum Sign: Equatable {
+        /// The service says that it is not there.
+        case gone
+        /// It says so of one whose last byte went out without a response: it may have been complete.
+        case goneWhole
+        /// It refuses a part that it may have taken before: what comes next in this upload is not known.
+        case refused(part: Int)
+        /// It had acknowledged bytes, and says nothing of how many it has.
+        case silent
+
+        fileprivate func sentence(of name: String) -> String {
+            switch self {
+            case .gone, .goneWhole: "\(name) no longer has the upload"
+            case .refused(let part): "\(name) refuses part \(part), and the response to its first sending was lost"
+            case .silent: "\(name) does not say any more how much of the upload it has"
+            }
+        }
+    }
+
     private static let mostDoubts = 3
 
     let attempt: UploadAttempt
@@ -34,9 +54,9 @@ struct UploadLoss {
         return .failed(failed)
     }
 
-    /// The service no longer has the upload. A new one is made by the next attempt, a bounded number of times.
+    /// The upload is lost. A new one is made by the next attempt, a bounded number of times.
     func end(
-        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, canBeMadeAnew: Bool,
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, as sign: Sign = .gone, canBeMadeAnew: Bool,
         _ writer: inout CheckpointWriter
     ) async throws(StageFailure) -> StageFailure {
         if let failure = try await doubt(response, rendered, &writer) { return failure }
@@ -45,15 +65,17 @@ struct UploadLoss {
             let maker = attempt.definition.url.captureStages.first ?? context.facts.step.stage
             writer.checkpoint.forgetUpload()
             try await writer.keep()
+            let isGone = sign == .gone || sign == .goneWhole
+            let sentence = isGone ? "\(name) no longer knows the upload's session" : sign.sentence(of: name)
             return attempt.definite(
-                "\(name) no longer knows the upload's session, and \"request\" names no way to make another",
+                "\(sentence), and \"request\" names no way to make another",
                 hint: "'pipeline retry \(context.facts.job) --from \(maker)' gets a new one", response, rendered)
         }
-        var title = "\(name) no longer has the upload; \(SizeText.describe(stake(writer))) are lost and sent again"
+        var title = "\(sign.sentence(of: name)); \(SizeText.describe(stake(writer))) are lost and sent again"
         // Handed to the network is not taken by the service; but it can't be told apart.
         let progress = writer.checkpoint.progress
-        let wasWhole =
-            writer.checkpoint.phase.mayBeComplete && progress.handedOver + progress.confirmed >= attempt.source.size
+        let wasHandedOver = progress.handedOver + progress.confirmed >= attempt.source.size
+        let wasWhole = sign == .goneWhole || writer.checkpoint.phase.mayBeComplete && wasHandedOver
         if wasWhole {
             title = "\(name) no longer has the upload, which may have been complete; the file is sent again"
         }
@@ -64,7 +86,10 @@ struct UploadLoss {
                 rendered)
         }
         let kept = progress.keptUntil.map { "it had said that it keeps it until \($0)" }
-        let hint = wasWhole ? "it may be there twice; \"once\" says how such an upload is found again" : kept
+        var hint = wasWhole ? "it may be there twice; \"once\" says how such an upload is found again" : kept
+        if case .refused = sign, attempt.stage.parts?.ask == nil {
+            hint = "\"ask\" finds out how much of an upload is there"
+        }
         var failed = attempt.passing(title, hint: hint, response, rendered)
         failed.retryAfter = nil
         return .failed(failed)
