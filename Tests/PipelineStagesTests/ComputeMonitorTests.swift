@@ -87,4 +87,63 @@ struct ComputeMonitorTests {
         silent.on("POST /v1/jobs", 202)
         #expect(await (try bench(silent)).resume().definite?.contains("no Location") == true)
     }
+
+    // The resume that the failure names, and a restart after a kill, once called such a job done.
+    @Test("of which a 202 names no place fails at each resume, also after a crash", arguments: [true, false])
+    func nowhere(crashes: Bool) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 202, "", headers: ["Operation-Location": "/operations/9"])
+        let bench = try bench(service)
+        if crashes { bench.host.read { $0.crashPoint = .submitCommitted } }
+        let failed = try #require(await bench.resume().tryFailure)
+        #expect(failed.kind == .definite && !failed.endsRemoteJob)
+        #expect(failed.failure.hint?.contains("header:Operation-Location") == true)
+        bench.host.read {
+            $0.journalFailure = nil
+            $0.crashPoint = nil
+        }
+        for _ in 1...2 { #expect(await bench.resume().definite?.contains("no Location") == true) }
+        #expect(service.lines == ["POST /v1/jobs"])
+    }
+
+    // The look-up's answer was once taken for the result, whatever it said of the job.
+    @Test("that is found again is watched where the look-up leads, and not done where that leads nowhere")
+    func adopted() async throws {
+        func bench(_ service: ScriptedService) throws -> StageBench {
+            service.on("POST /v1/jobs", fails: .timedOut(.total))
+            return try StageBench(
+                """
+                { "id": "model", "kind": "compute", "service": "api",
+                  "submit": { "POST": "/jobs", "once": { "name": { "GET": "/jobs/${{ job.key }}" }, "ours": "true" } },
+                  "capture": { "url": "$.url?" } }
+                """, network: service.network)
+        }
+        let silent = ScriptedService()
+        silent.on("GET /v1/jobs/key1", 200, #"{"state": "running"}"#)
+        let open = try bench(silent)
+        for _ in 1...2 { #expect(await open.resume().definite?.contains("no Location") == true) }
+        #expect(silent.lines == ["POST /v1/jobs", "GET /v1/jobs/key1"])
+
+        let leading = ScriptedService()
+        leading.on("GET /v1/jobs/key1", 202, "", headers: ["Location": "/operations/9"])
+        leading.on("GET /operations/9", 200, #"{"url": "u"}"#)
+        let watched = try bench(leading)
+        #expect(await watched.run().isFinished)
+        #expect(watched.captures["url"] == "u")
+        #expect(leading.lines == ["POST /v1/jobs", "GET /v1/jobs/key1", "GET /operations/9"])
+    }
+
+    @Test(
+        "goes on from the checkpoints of before",
+        arguments: [
+            (#""isEnded":true"#, true), (#""isEnded":false"#, false),
+            (#""isEnded":false,"monitor":"http://api.test/op""#, true),
+        ])
+    func earlierCheckpoint(members: String, isFinished: Bool) async throws {
+        let service = ScriptedService()
+        service.on("GET /op", 200, #"{"url": "u"}"#)
+        let bench = try bench(service)
+        bench.checkpoint = Array(#"{"isSubmitted":true,"polls":0,"failures":0,\#(members)}"#.utf8)
+        #expect(await bench.run().isFinished == isFinished)
+    }
 }

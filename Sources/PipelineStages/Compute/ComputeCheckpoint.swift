@@ -22,6 +22,18 @@ struct ComputeCheckpoint: Codable, Sendable {
     /// Without `poll`: whether the answer to the submit was the result.
     var isEnded = false
 
+    /// The place where the end of a job without `poll` is to be had, as the answer that showed it to be accepted says.
+    enum EndPlace {
+        /// That answer was the end.
+        case here
+        case at(String)
+        /// Neither the service nor the document says where to ask for it.
+        case nowhere
+    }
+
+    /// The place where a job without `poll` ends, once it is submitted.
+    var endPlace: EndPlace { isEnded ? .here : monitor.map(EndPlace.at) ?? .nowhere }
+
     /// When the service took the job, or the step began where that is not known. What came before, a service that was
     /// away or full, says nothing of how fast the job goes on.
     func begin(of facts: StageFacts) -> Timestamp { facts.started + .seconds(secondsToSubmit ?? 0) }

@@ -6,7 +6,12 @@ extension ComputeStage {
     /// Without `poll`: asks the URL that a 202 or 303 named. 202 is running, any other 2xx, also one that a 303 leads
     /// to, is the result (RFC 9110, section 15.3.3).
     func watchMonitor(_ checkpoint: ComputeCheckpoint, in context: Context) async throws(StageFailure) -> Outcome {
-        guard let monitor = checkpoint.monitor, !checkpoint.isEnded else { return .finished([:]) }
+        let monitor: String
+        switch checkpoint.endPlace {
+        case .here: return .finished([:])
+        case .nowhere: throw noPlaceToAsk(after: nil, in: context)
+        case .at(let url): monitor = url
+        }
         let rendered = try await requests.render(RequestDefinition(captured: monitor), in: context, role: "poll")
         let deadline = PollDeadline(in: context)
         let finding = try await ask(rendered, in: context) { response async throws(StageFailure) in
@@ -35,5 +40,21 @@ extension ComputeStage {
         case .unexpected(let failure) where [404, 410].contains(answer.status): return .missing(failure)
         case .unexpected(let failure), .ruledOut(let failure, _): return .refused(failure)
         }
+    }
+
+    /// A job is at the service, and neither that nor the document says where to ask for its end. It stays so at each
+    /// resume: the job goes on there, and nobody knows its result.
+    ///
+    /// - Parameter answer: the answer that accepted it; nil when that came before a restart.
+    func noPlaceToAsk(after answer: ServiceResponse?, in context: Context) -> StageFailure {
+        let name = requests.name(of: answer?.url ?? "")
+        let places = ["Operation-Location", "Azure-AsyncOperation", "Content-Location"]
+        let given = places.first { answer?.header($0).isEmpty == false }
+            .map { "; it gave \($0), which \"capture\": { \"place\": \"header:\($0)\" } of the submit takes" }
+        return .definite(
+            StepFailure(
+                "\(name) has the job and gave no Location for it, so there is nothing to ask for its end",
+                hint: "add \"poll\" to the stage\(given ?? ""); another run begins another job beside this one",
+                service: requests.service?.name, status: answer?.status, place: context.facts.place))
     }
 }

@@ -124,9 +124,9 @@ struct ComputeStage: Stage {
         var wanted = submit.capture.entries
         context.conclude(with: receipt.answer)
         if isMonitored {
-            state.monitor = receipt.isDirect ? receipt.answer.monitor : nil
-            let isLeftOpen = receipt.isDirect && receipt.answer.status == 202
-            state.isEnded = state.monitor == nil && !isLeftOpen
+            state.monitor = receipt.answer.monitor
+            // The success of a look-up is its own: it shows that the job is there, not that it has ended.
+            state.isEnded = state.monitor == nil && receipt.isDirect && receipt.answer.status != 202
             if state.isEnded { wanted += capture.entries }
             try await context.commit(state)
         }
@@ -142,11 +142,11 @@ struct ComputeStage: Stage {
     ) async throws(StageFailure) -> Outcome {
         if endsByCallback { return try await awaitCallback(checkpoint, in: context) }
         if polls.isEmpty {
-            if let receipt, receipt.isDirect, receipt.answer.status == 202, checkpoint.monitor == nil {
-                let name = requests.name(of: receipt.answer.url)
-                throw .definite(.noPlaceToAsk(name, service: requests.service?.name, place: context.facts.place))
+            switch checkpoint.endPlace {
+            case .here: return .finished([:])
+            case .nowhere: throw noPlaceToAsk(after: receipt?.answer, in: context)
+            case .at: break
             }
-            if checkpoint.monitor == nil { return .finished([:]) }
         } else if let receipt, receipt.isDirect, [200, 201].contains(receipt.answer.status),
             let ended = try await FirstPoll(stage: self, answer: receipt.answer).captures(in: context)
         {
@@ -201,14 +201,5 @@ struct ComputeStage: Stage {
     func isPushExpected(in context: Context) async throws(StageFailure) -> Bool {
         guard callback != nil else { return false }
         return try await context.evaluate { scope throws(EvaluationFailure) in scope.callbackURL != nil }
-    }
-}
-
-extension StepFailure {
-    /// A job was accepted, and neither the service nor the document says where to ask for its end.
-    fileprivate static func noPlaceToAsk(_ name: String, service: String?, place: String?) -> StepFailure {
-        StepFailure(
-            "\(name) accepted the job (202) and gave no Location, so there is nothing to ask for its end",
-            hint: "add \"poll\" to the stage", service: service, status: 202, place: place)
     }
 }
