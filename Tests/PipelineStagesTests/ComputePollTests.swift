@@ -745,6 +745,28 @@ struct ComputePollTests {
         #expect(try await outcome(#"{"name": "o"}"#).0.isWaiting)
     }
 
+    // The 200 that only said that the job was taken once was its end, and its body the result.
+    @Test(
+        "a poll that knows the end by the status alone is asked for it, whatever the status of the submit's answer",
+        arguments: [
+            #""until": "response.status == 200""#, #""status": "status", "running": [202], "succeeded": [200]"#,
+        ])
+    func statusOfTheSubmit(end: String) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 200, #"{"id": "7", "url": "no"}"#)
+        service.on("GET /v1/jobs/7", 202, #"{"id": "7", "url": "no"}"#)
+        service.on("GET /v1/jobs/7", 200, #"{"url": "u"}"#)
+        let bench = try StageBench(
+            """
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "capture": { "id": "$.id" } },
+              "poll": { "GET": "/jobs/${{ self.id }}", "capture": { "url": "$.url" }, \(end) } }
+            """, network: service.network)
+        #expect(await bench.run().isFinished)
+        #expect(bench.captures["url"] == "u")
+        #expect(service.lines == ["POST /v1/jobs", "GET /v1/jobs/7", "GET /v1/jobs/7"])
+    }
+
     @Test("a rule that the submit's answer has nothing for leaves the end to the poll")
     func unjudgedSubmit() async throws {
         let service = ScriptedService()

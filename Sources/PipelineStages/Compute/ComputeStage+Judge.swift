@@ -174,4 +174,19 @@ extension ComputeStage {
 extension Expression {
     /// True if it looks at the status of the answer.
     fileprivate var readsStatus: Bool { references.contains { $0.root == .response("status") } }
+    /// True if it looks at nothing else.
+    fileprivate var readsStatusAlone: Bool {
+        !references.isEmpty && references.allSatisfy { $0.root == .response("status") }
+    }
+}
+
+extension PollDefinition {
+    /// The same without what looks at nothing but the status of an answer. That of an answer which accepts a job is a
+    /// success, and says nothing of the job's end.
+    var withoutStatusAlone: PollDefinition {
+        var poll = self
+        if until?.readsStatusAlone == true { poll.until = nil }
+        if status?.text == "status" { poll.status = nil }
+        return poll
+    }
 }

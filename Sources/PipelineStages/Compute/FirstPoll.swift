@@ -13,7 +13,7 @@ struct FirstPoll {
     func captures(in context: Context) async throws(StageFailure) -> JSONObject? {
         guard let submit = stage.submit else { return nil }
         for definition in stage.polls where definition.find == nil && definition.events == nil {
-            let poll = try await definition.settled(in: context)
+            let poll = try await definition.settled(in: context).withoutStatusAlone
             let rendered = RenderedRequest(sent: submit.method, to: answer.url, judgedBy: poll.request)
             guard try await stage.saysEnd(answer, poll, rendered, in: context) else { continue }
             switch try await finding(of: poll, rendered, in: context) {
