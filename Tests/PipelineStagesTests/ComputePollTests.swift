@@ -106,7 +106,40 @@ struct ComputePollTests {
         #expect(try await firstOutcome("\(rule), \(states)", 200, "<html>").isWaiting)
         #expect(try await firstOutcome("\(rule), \(states)", 200, "").isWaiting)
         #expect(try await firstOutcome("\(rule), \(states)", 403, "<html>").definite?.contains("answered 403") == true)
-        #expect(try await firstOutcome("\(rule), \(states)", 200, "{}").definite?.contains("is null") == true)
+        #expect(try await firstOutcome("\(rule), \(states)", 200, "{}").isWaiting)
+    }
+
+    // It failed the stage at the first poll, and what was printed as the way on began a second job beside the first.
+    @Test(
+        "a rule that reads what a job that runs does not have yet says nothing of it, and is told once",
+        arguments: [
+            #""fail": [{ "when": "len(response.body.result.errors) > 0" }]"#,
+            #""missing": "len(response.body.result.jobs) == 0""#, #""until": "response.body.result.percent >= 100""#,
+            #""failWhen": "len(response.body.result.errors) > 0""#,
+        ])
+    func ruleOfTheEnd(rule: String) async throws {
+        let service = ScriptedService()
+        for _ in 1...3 { service.on("GET /v1/jobs/7", 200, #"{"state": "busy"}"#) }
+        let result = #"{"errors": [], "jobs": [1], "percent": 100}"#
+        service.on("GET /v1/jobs/7", 200, "{\"state\": \"done\", \"result\": \(result)}")
+        let bench = try watch(service, #"\#(rule), \#(states), "running": ["busy"]"#)
+        #expect(await bench.run().isFinished)
+        #expect(service.lines.count == 4)
+        let warnings = bench.host.read(\.warnings)
+        #expect(warnings.count == 1, "\(warnings)")
+        #expect(warnings.first?.hasPrefix("a rule of the poll can't be put to the answer") == true)
+        #expect(warnings.first?.contains("is null") == true)
+    }
+
+    @Test("a rule that can't be put to an answer by which the job has succeeded ends the stage; a failed job is failed")
+    func ruleAndEnd() async throws {
+        let rule = #""failWhen": "len(response.body.errors) > 0""#
+        let done = try #require(
+            try await firstOutcome("\(rule), \(states)", 200, #"{"state": "done"}"#).tryFailure)
+        #expect(done.kind == .definite && !done.endsRemoteJob && done.failure.title.contains("is null"))
+        let failed = try #require(
+            try await firstOutcome("\(rule), \(states)", 200, #"{"state": "error", "message": "bad"}"#).tryFailure)
+        #expect(failed.endsRemoteJob && failed.failure.title == "the job failed at service 'api': bad")
     }
 
     @Test("a service that answers in plain text is not warned of")

@@ -4,12 +4,35 @@ import PipelineHTTP
 
 extension ComputeStage {
     /// Judges an answer to a poll: `missing`, `fail`, `failWhen`, `until`, then the lists, in this order.
+    ///
+    /// A rule that can't be put to the answer, for want of what only an ended job has, says nothing of a job that may
+    /// run: that is a doubt to be told. Where all else says that the job has succeeded, the rule might have said
+    /// otherwise, and its failure stands.
     func judge(
         _ response: HTTPExchangeResponse, _ poll: PollDefinition, _ rendered: RenderedRequest, in context: Context
     ) async throws(StageFailure) -> PollFinding {
+        do throws(StageFailure) {
+            return try await finding(of: response, poll, rendered, isTolerant: false, in: context)
+        } catch {
+            guard case .failed(let failed) = error, failed.kind == .definite else { throw error }
+            switch try await finding(of: response, poll, rendered, isTolerant: true, in: context) {
+            case .running(var report):
+                report.doubts.append(.rule(failed.failure))
+                return .running(report)
+            case .succeeded: throw error
+            case let other: return other
+            }
+        }
+    }
+
+    /// - Parameter isTolerant: true if a rule that can't be put to the answer says nothing.
+    private func finding(
+        of response: HTTPExchangeResponse, _ poll: PollDefinition, _ rendered: RenderedRequest, isTolerant: Bool,
+        in context: Context
+    ) async throws(StageFailure) -> PollFinding {
         var answer = requests.answer(of: response)
         let floor = response.retryAfter(now: context.now)
-        if try await isMissing(poll, answer, rendered, in: context) {
+        if try await isMissing(poll, answer, rendered, isTolerant: isTolerant, in: context) {
             return .missing(missingFailure(answer, rendered, in: context))
         }
         if let find = poll.find, (200...299).contains(answer.status) {
@@ -18,7 +41,9 @@ extension ComputeStage {
             }
             answer = entry
         }
-        switch try await requests.verdict(on: answer, of: rendered, in: context, isRepeated: true) {
+        let verdict = try await requests.verdict(
+            on: answer, of: rendered, in: context, isRepeated: true, isTolerant: isTolerant)
+        switch verdict {
         case .ruledOut(var failure, let allowsRetry):
             if allowsRetry { return .failedPoll(detail: failure.title, floor: floor) }
             if try await saysEnd(answer, poll, rendered, in: context) { return .ended(failure) }
@@ -33,13 +58,13 @@ extension ComputeStage {
             if await saysNothing(response, rendered, in: context) {
                 return .failedPoll(detail: failure.title, floor: floor)
             }
-            return try await rules(of: poll, answer, rendered, floor, onlyByStatus: true, in: context)
+            return try await rules(
+                of: poll, answer, rendered, onlyByStatus: true, isTolerant: isTolerant, in: context)
                 ?? .refused(failure)
         case .expected:
-            if let finding = try await rules(of: poll, answer, rendered, floor, onlyByStatus: false, in: context) {
-                return finding
-            }
-            return byLists(of: poll, answer, rendered, floor, in: context)
+            return try await rules(
+                of: poll, answer, rendered, onlyByStatus: false, isTolerant: isTolerant, in: context)
+                ?? byLists(of: poll, answer, rendered, floor, in: context)
         }
     }
 
@@ -74,25 +99,26 @@ extension ComputeStage {
     }
 
     private func isMissing(
-        _ poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, in context: Context
+        _ poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, isTolerant: Bool,
+        in context: Context
     ) async throws(StageFailure) -> Bool {
         guard let missing = poll.missing else { return answer.status == 404 || answer.status == 410 }
-        return try await requests.holdsLeniently(missing, answer, of: rendered, in: context)
+        return try await requests.holdsLeniently(missing, answer, of: rendered, isTolerant: isTolerant, in: context)
     }
 
     /// `failWhen` and `until`; nil when neither holds. Answers with an unexpected status are put only to those that
     /// look at the status: an error page has none of the members that the others ask for.
     func rules(
-        of poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, _ floor: Duration?,
-        onlyByStatus: Bool, in context: Context
+        of poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, onlyByStatus: Bool,
+        isTolerant: Bool = false, in context: Context
     ) async throws(StageFailure) -> PollFinding? {
         if let failWhen = poll.failWhen, !onlyByStatus || failWhen.readsStatus,
-            try await requests.holdsLeniently(failWhen, answer, of: rendered, in: context)
+            try await requests.holdsLeniently(failWhen, answer, of: rendered, isTolerant: isTolerant, in: context)
         {
             return .ended(jobFailure(poll, nil, answer, rendered, in: context))
         }
         if let until = poll.until, !onlyByStatus || until.readsStatus,
-            try await requests.holdsLeniently(until, answer, of: rendered, in: context)
+            try await requests.holdsLeniently(until, answer, of: rendered, isTolerant: isTolerant, in: context)
         {
             return .succeeded(answer)
         }

@@ -36,7 +36,7 @@ struct FirstPoll {
                 return allowsRetry ? .failedPoll(detail: failure.title, floor: nil) : .ended(failure)
             case .unexpected: return nil
             case .expected:
-                return try await stage.rules(of: poll, answer, rendered, nil, onlyByStatus: false, in: context)
+                return try await stage.rules(of: poll, answer, rendered, onlyByStatus: false, in: context)
                     ?? stage.byLists(of: poll, answer, rendered, nil, in: context)
             }
         } catch {

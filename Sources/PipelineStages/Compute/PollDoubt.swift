@@ -13,6 +13,14 @@ struct PollDoubt: Sendable, Equatable {
     /// The key of the doubt that says nothing against the answer, only that the job takes long.
     static let lateKey = "late state"
 
+    /// A rule of the poll that can't be put to the answer.
+    static func rule(_ failure: StepFailure) -> PollDoubt {
+        let hint = failure.hint.map { "; \($0)" } ?? ""
+        return PollDoubt(
+            key: "rule \(failure.title)",
+            message: "a rule of the poll can't be put to the answer, which counts as running: \(failure.title)\(hint)")
+    }
+
     /// Tells each doubt once.
     static func tell(
         _ doubts: [PollDoubt], _ checkpoint: inout ComputeCheckpoint, in context: ComputeStage.Context

@@ -11,13 +11,14 @@ extension StageRequests {
 
     /// Returns whether a condition holds on an answer that may be a stranger's page. One that can't be put to it says
     /// nothing: a page of an unexpected status, or that is no JSON, has none of the members that are asked for.
+    /// - Parameter isTolerant: true if one that can't be put to any other answer says nothing either.
     func holdsLeniently<Checkpoint>(
-        _ expression: Expression, _ answer: ServiceResponse, of rendered: RenderedRequest,
+        _ expression: Expression, _ answer: ServiceResponse, of rendered: RenderedRequest, isTolerant: Bool = false,
         in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> Bool {
         let isExpected = try await isExpected(answer, of: rendered, in: context)
         return try await holds(
-            expression, answer, isTolerant: !isExpected || expression.cannotRead(answer), in: context)
+            expression, answer, isTolerant: isTolerant || !isExpected || expression.cannotRead(answer), in: context)
     }
 
     private func holds<Checkpoint>(

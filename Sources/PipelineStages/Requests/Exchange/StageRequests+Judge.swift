@@ -67,15 +67,18 @@ extension StageRequests {
     ///
     /// A rule that can't be put to an answer of an unexpected status says nothing: an error page has none of the members
     /// that it asks for.
-    /// - Parameter isRepeated: true if another answer comes after one that is not the JSON that a rule reads, which then
-    ///   says nothing either.
+    /// - Parameters:
+    ///   - isRepeated: true if another answer comes after one that is not the JSON that a rule reads, which then says
+    ///     nothing either.
+    ///   - isTolerant: true if a rule says nothing of any answer that it can't be put to.
     func verdict<Checkpoint>(
         on answer: ServiceResponse, of rendered: RenderedRequest, in context: StageContext<Checkpoint>,
-        default expected: StatusSet = .success, isRepeated: Bool = false, adjust: (inout Scope) -> Void = { _ in }
+        default expected: StatusSet = .success, isRepeated: Bool = false, isTolerant: Bool = false,
+        adjust: (inout Scope) -> Void = { _ in }
     ) async throws(StageFailure) -> Verdict {
         let isExpected = try await isExpected(answer, of: rendered, in: context, default: expected)
         for rule in rendered.definition.fail {
-            let isTolerant = !isExpected || isRepeated && rule.condition.cannotRead(answer)
+            let isTolerant = isTolerant || !isExpected || isRepeated && rule.condition.cannotRead(answer)
             let message = try await context.evaluate(with: { scope in
                 adjust(&scope)
                 scope.response = answer.responseValue
