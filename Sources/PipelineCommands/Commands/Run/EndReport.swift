@@ -105,10 +105,28 @@ struct EndReporter: Sendable {
                 report.note("once mended, go on with: pipeline \(verb) \(job.record.id)")
                 if hasNewDocument(job.record) {
                     let name = SafeText.line(job.record.sourceName)
-                    report.note("  \(name) has changed, and this job keeps the one of before: pipeline run \(name)")
+                    let change = "  \(name) has changed, and this job keeps the one of before"
+                    if let step = remainingSubmit(of: job) {
+                        let id = "'pipeline show \(job.record.id)' has its id"
+                        report.note("\(change). What stage '\(step)' submitted may go on at the service:")
+                        report.note("  \(id); 'pipeline run \(name)' submits another")
+                    } else {
+                        report.note("\(change): pipeline run \(name)")
+                    }
                 }
             }
             return report
+        }
+    }
+
+    /// Returns a failed step whose submit may still be at its service, where another job would be a second one; nil for
+    /// none.
+    private func remainingSubmit(of job: JobSnapshot) -> StepKey? {
+        job.failedSteps.first { key in
+            switch job.submits[key]?.phase {
+            case .sending, .submitted, .unknown: true
+            case .intent, .refused, nil: false
+            }
         }
     }
 
