@@ -78,7 +78,7 @@ extension ComputeStage {
     func saysNothing(
         _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, in context: Context
     ) async -> Bool {
-        if Self.isTransient(response.status) || context.facts.retry.statuses.contains(response.status) { return true }
+        if Self.isTransient(response.judgedStatus) || context.facts.retry.names(response) { return true }
         return await requests.hasNewCredentials(for: response.status, of: rendered, in: context)
     }
 

@@ -11,6 +11,7 @@ extension StageRequests {
     /// | an expected status without them | perhaps accepted |
     /// | an entry of `fail` | refused, or with `retry` not accepted |
     /// | 429, 503, what `retry.statuses` names beyond its defaults | not accepted, and may be sent after the floor |
+    /// | 403 that asks to wait | as 429 (``RateLimit``) |
     /// | 307, 308 with a place | refused: it is for another place, and was not sent there (RFC 9110, section 15.4.8) |
     /// | other 3xx with a place | perhaps accepted, and sent again in vain |
     /// | 408, 409, 425 | perhaps accepted: another request with the same key may be under way |
@@ -35,8 +36,8 @@ extension StageRequests {
         case .ruledOut(let failure, allowsRetry: true):
             return .notAccepted(AttemptFailure(failure, kind: .answered, retryAfter: retryAfter))
         case .unexpected(let failure):
-            switch response.status {
-            case let status where [429, 503].contains(status) || context.facts.retry.namesExpressly(status):
+            switch response.judgedStatus {
+            case let status where [429, 503].contains(status) || context.facts.retry.namesExpressly(response.status):
                 return .notAccepted(tryFailure(failure, of: response, in: context))
             case 307...308 where answer.redirect != nil: return .refused(failure)
             case 408, 409, 425: return .uncertain(failure, retryAfter: retryAfter)

@@ -42,6 +42,8 @@ final class MemoryStageHost: StageHost {
         var concealed: [String] = []
         /// The exchanges that were recorded, each as it was when it was.
         var exchanges: [ExchangeRecord] = []
+        /// The gate of all services.
+        var services: any ServiceGate = OpenServices()
         /// How many round trips for credentials there were.
         var authentications = 0
     }
@@ -145,7 +147,7 @@ final class MemoryStageHost: StageHost {
     func report(_ progress: StageProgress) { state.withLock { $0.progress.append(progress) } }
 
     func measure(_ measured: Measurements) {}
-    var services: any ServiceGate { OpenServices() }
+    var services: any ServiceGate { state.withLock(\.services) }
     func conclude(with response: JSON) {}
     func mustAct(before time: Timestamp?) {}
 

@@ -14,14 +14,19 @@ struct RenewedPartsTests {
             var uploads: [String: [Int: [UInt8]]] = [:]
             /// Statuses of the next parts in place of their own; 0 for that.
             var refusals: [Int] = []
+            /// What stands in these beside the status.
+            var refusalFields: [(String, String)] = []
             var completed: [String] = []
         }
 
         let state = Mutex(State())
         let server = ServiceServer()
 
-        init(refusals: [Int]) throws {
-            state.withLock { $0.refusals = refusals }
+        init(refusals: [Int], fields: [(String, String)] = []) throws {
+            state.withLock { state in
+                state.refusals = refusals
+                state.refusalFields = fields
+            }
             try server.start(for: self)
         }
 
@@ -51,7 +56,7 @@ struct RenewedPartsTests {
                     return .json("{}")
                 case ("PUT", 2):
                     let status = state.refusals.isEmpty ? 0 : state.refusals.removeFirst()
-                    if status != 0 { return .status(status) }
+                    if status != 0 { return .status(status, headers: state.refusalFields) }
                     state.uploads[path[0], default: [:]][Int(path[1]) ?? 0] = request.body
                     return .json("{}")
                 default: return .status(204)
@@ -141,6 +146,15 @@ struct RenewedPartsTests {
         #expect(service.bytes(of: "up2") == content)
         #expect(service.completed == ["up2"])
         #expect(service.lines.contains("DELETE /up1"))
+    }
+
+    @Test("goes on with the links where a 403 says that there were too many requests")
+    func limited() async throws {
+        let service = try Service(refusals: [0, 403], fields: [("X-RateLimit-Remaining", "0")])
+        let bench = try bench(service, Self.ownRequest)
+        #expect(await bench.run().finished != nil)
+        #expect(service.bytes(of: "up1") == content)
+        #expect(service.completed == ["up1"])
     }
 
     @Test("makes no more of them than there are attempts")

@@ -26,6 +26,8 @@ final class TusService: LoopbackService {
         var forgets = false
         /// Statuses of the next answers to HEAD.
         var heads: [Int] = []
+        /// What stands in these answers beside the status.
+        var headFields = [("Retry-After", "0")]
         /// Statuses of the next answers to PATCH, before their bodies are read.
         var refusals: [Int] = []
         /// Says nothing to so many final appends, after having taken them.
@@ -126,7 +128,7 @@ final class TusService: LoopbackService {
 
     private func offset(_ request: ReceivedRequest) -> ScriptedAnswer {
         let status = state.withLock { $0.faults.heads.isEmpty ? nil : $0.faults.heads.removeFirst() }
-        if let status { return Self.status(status, [("Retry-After", "0")]) }
+        if let status { return Self.status(status, state.withLock(\.faults.headFields)) }
         let found = state.withLock { state in
             state.uploads[request.path]?.owner = request.number
             return state.uploads[request.path]

@@ -240,6 +240,19 @@ struct TusUploadTests {
         #expect(service.uploads["/files/2"]?.bytes == content)
     }
 
+    // Who had asked too often was told that the upload is gone, and it was sent again from its beginning.
+    @Test("is asked for again where a 403 says that there were too many requests")
+    func limited() async throws {
+        let fields = [("X-RateLimit-Remaining", "0")]
+        let service = try TusService(.init(cuts: [1_000_000], heads: [403], headFields: fields))
+        let bench = try bench(service.url)
+        _ = await bench.resume()
+        let failed = try #require(await bench.resume().failedTry)
+        #expect(failed.kind == .answered && failed.failure.title.contains("answered 403"))
+        #expect(await bench.run().finished != nil)
+        #expect(service.uploads["/files/1"]?.bytes == content)
+    }
+
     @Test("says until when the service keeps it, by the service's own clock, and after a crash anew")
     func expires() async throws {
         let service = try TusService(.init(life: 3600))

@@ -107,7 +107,8 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
             let isExpected = rendered.definition.expect?.constant?.contains(response.status) == true
             let answer: ServiceAnswer =
                 isExpected
-                ? .taken : ServiceAnswer(status: response.status, retryAfter: response.retryAfter(now: context.now))
+                ? .taken
+                : ServiceAnswer(status: response.judgedStatus, retryAfter: response.retryAfter(now: context.now))
             response.closing = await context.services.record(answer, of: id, named: name, isTrial: isTrial)
             result = .success(response)
         case .failure:

@@ -36,7 +36,7 @@ extension StageRequests {
                     failure, kind: allowsRetry ? .answered : .definite,
                     retryAfter: allowsRetry ? response.retryAfter(now: context.now) : nil))
         case .unexpected(let failure):
-            if await hasNewCredentials(for: response.status, of: rendered, in: context) {
+            if await hasNewCredentials(for: response.judgedStatus, of: rendered, in: context) {
                 throw .failed(AttemptFailure(failure, kind: .answered))
             }
             if await isOutdated(answer, rendered, in: context) {
@@ -112,7 +112,7 @@ extension StageRequests {
         if let closing = response.closing {
             return AttemptFailure(failure, kind: .held(.closed), retryAfter: closing)
         }
-        let isWorthRetrying = context.facts.retry.statuses.contains(response.status)
+        let isWorthRetrying = context.facts.retry.names(response)
         return AttemptFailure(
             failure, kind: isWorthRetrying ? .answered : .definite,
             retryAfter: isWorthRetrying ? response.retryAfter(now: context.now) : nil)
@@ -139,11 +139,12 @@ extension StageRequests {
             "\(name(of: rendered.description.url)) answered \(StatusText.describe(answer.status))\(message)", answer,
             of: rendered,
             hint: RedirectAdvice.text(after: rendered.definition.method, answer, in: context)
+                ?? RateLimit.hint(after: answer, saying: message)
                 ?? hint(for: answer, rendered, restart: context.facts.restartCommand), in: context)
     }
 
     private func hint(for answer: ServiceResponse, _ rendered: RenderedRequest, restart: String) -> String? {
-        switch answer.status {
+        switch answer.judgedStatus {
         case 401, 403, 410:
             let credentials = "check the credentials of \(name(of: rendered.description.url))"
             guard let renewal = rendered.definition.url.renewal(restart: restart) else {

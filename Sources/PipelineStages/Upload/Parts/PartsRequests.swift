@@ -103,7 +103,7 @@ struct PartsRequests: Sendable {
         let isGone =
             isOwn
             && ([404, 410].contains(response.status)
-                || url.beginsWithOwnCapture && [401, 403].contains(response.status))
+                || url.beginsWithOwnCapture && [401, 403].contains(response.judgedStatus))
         let isRefused = isAgain && [400, 409, 416].contains(response.status)
         let answer = upload.requests.answer(of: response)
         guard isGone || isRefused,

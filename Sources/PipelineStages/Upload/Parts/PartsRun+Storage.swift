@@ -17,7 +17,7 @@ extension PartsRun {
                 return try await ending.afterLoss(response, rendered, isEndBegun: state.isCompleting, &writer)
             }
             // Who may send parts need not be allowed to list them. What was confirmed of them is known.
-            if [403, 405, 501].contains(response.status) { return nil }
+            if [403, 405, 501].contains(response.judgedStatus) { return nil }
             let answer = try await requests.judge(response, of: rendered, in: context)
             let numbers = Self.listed("Part/PartNumber", in: answer)
             let tags = Self.listed("Part/ETag", in: answer)

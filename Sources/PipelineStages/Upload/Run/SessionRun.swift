@@ -66,7 +66,7 @@ struct SessionRun {
         let response = try await response(to: request, rendered)
         last = (response, rendered)
         let confirmed = writer.checkpoint.progress.confirmed
-        let step = session.next(after: located(response, after: request))
+        let step = session.next(after: located(response.judged, after: request))
         record()
         let captures = try captures(of: request, response, rendered, before: step)
         try await writer.commitFacts(since: confirmed, captures: captures)
