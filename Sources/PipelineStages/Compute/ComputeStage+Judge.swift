@@ -32,7 +32,8 @@ extension ComputeStage {
     ) async throws(StageFailure) -> PollFinding {
         var answer = requests.answer(of: response)
         let floor = response.retryAfter(now: context.now)
-        if try await isMissing(poll, answer, rendered, isTolerant: isTolerant, in: context) {
+        let rules = PollRules(stage: self, poll: poll, rendered: rendered, context: context, isTolerant: isTolerant)
+        if try await rules.findMissing(in: answer) {
             return .missing(missingFailure(answer, rendered, in: context))
         }
         if let find = poll.find, (200...299).contains(answer.status) {
@@ -46,7 +47,7 @@ extension ComputeStage {
         switch verdict {
         case .ruledOut(var failure, let allowsRetry):
             if allowsRetry { return .failedPoll(detail: failure.title, floor: floor) }
-            if try await saysEnd(answer, poll, rendered, in: context) { return .ended(failure) }
+            if try await rules.findEnd(in: answer) { return .ended(failure) }
             if failure.hint == nil, try await requests.isExpected(answer, of: rendered, in: context) {
                 failure.hint =
                     "'fail' speaks of the request, 'failWhen' and 'failed' of the job, which is asked for again; "
@@ -58,13 +59,9 @@ extension ComputeStage {
             if await saysNothing(response, rendered, in: context) {
                 return .failedPoll(detail: failure.title, floor: floor)
             }
-            return try await rules(
-                of: poll, answer, rendered, onlyByStatus: true, isTolerant: isTolerant, in: context)
-                ?? .refused(failure)
+            return try await rules.finding(on: answer, onlyByStatus: true) ?? .refused(failure)
         case .expected:
-            return try await rules(
-                of: poll, answer, rendered, onlyByStatus: false, isTolerant: isTolerant, in: context)
-                ?? byLists(of: poll, answer, rendered, floor, in: context)
+            return try await rules.finding(on: answer) ?? byLists(of: poll, answer, rendered, floor, in: context)
         }
     }
 
@@ -84,46 +81,6 @@ extension ComputeStage {
 
     /// 408, 425, 429 and 5xx never end a stage before its deadline.
     private static func isTransient(_ status: Int) -> Bool { [408, 425, 429].contains(status) || status >= 500 }
-
-    /// Returns whether an answer says that the job has ended, by `until` or `status`, whatever else it says.
-    func saysEnd(
-        _ answer: ServiceResponse, _ poll: PollDefinition, _ rendered: RenderedRequest, in context: Context
-    ) async throws(StageFailure) -> Bool {
-        guard try await requests.isExpected(answer, of: rendered, in: context) else { return false }
-        if let until = poll.until, (try? await requests.holds(until, answer, in: context)) == true { return true }
-        guard let status = poll.status?.lenientValue(in: answer) else { return false }
-        switch poll.lists.meaning(of: status) {
-        case .succeeded, .failed, .cancelled: return true
-        case .running, nil: return false
-        }
-    }
-
-    private func isMissing(
-        _ poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, isTolerant: Bool,
-        in context: Context
-    ) async throws(StageFailure) -> Bool {
-        guard let missing = poll.missing else { return answer.status == 404 || answer.status == 410 }
-        return try await requests.holdsLeniently(missing, answer, of: rendered, isTolerant: isTolerant, in: context)
-    }
-
-    /// `failWhen` and `until`; nil when neither holds. Answers with an unexpected status are put only to those that
-    /// look at the status: an error page has none of the members that the others ask for.
-    func rules(
-        of poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, onlyByStatus: Bool,
-        isTolerant: Bool = false, in context: Context
-    ) async throws(StageFailure) -> PollFinding? {
-        if let failWhen = poll.failWhen, !onlyByStatus || failWhen.readsStatus,
-            try await requests.holdsLeniently(failWhen, answer, of: rendered, isTolerant: isTolerant, in: context)
-        {
-            return .ended(jobFailure(poll, nil, answer, rendered, in: context))
-        }
-        if let until = poll.until, !onlyByStatus || until.readsStatus,
-            try await requests.holdsLeniently(until, answer, of: rendered, isTolerant: isTolerant, in: context)
-        {
-            return .succeeded(answer)
-        }
-        return nil
-    }
 
     func byLists(
         of poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, _ floor: Duration?,
@@ -194,25 +151,5 @@ extension ComputeStage {
         requests.failure(
             "\(requests.name(of: rendered.description.url)) does not know the job (status \(answer.status))", answer,
             of: rendered, hint: "it may have been deleted there, or kept for too short a time", in: context)
-    }
-}
-
-extension Expression {
-    /// True if it looks at the status of the answer.
-    fileprivate var readsStatus: Bool { references.contains { $0.root == .response("status") } }
-    /// True if it looks at nothing else.
-    fileprivate var readsStatusAlone: Bool {
-        !references.isEmpty && references.allSatisfy { $0.root == .response("status") }
-    }
-}
-
-extension PollDefinition {
-    /// The same without what looks at nothing but the status of an answer. That of an answer which accepts a job is a
-    /// success, and says nothing of the job's end.
-    var withoutStatusAlone: PollDefinition {
-        var poll = self
-        if until?.readsStatusAlone == true { poll.until = nil }
-        if status?.text == "status" { poll.status = nil }
-        return poll
     }
 }

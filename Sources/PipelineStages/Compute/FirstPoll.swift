@@ -15,8 +15,9 @@ struct FirstPoll {
         for definition in stage.polls where definition.find == nil && definition.events == nil {
             let poll = try await definition.settled(in: context).withoutStatusAlone
             let rendered = RenderedRequest(sent: submit.method, to: answer.url, judgedBy: poll.request)
-            guard try await stage.saysEnd(answer, poll, rendered, in: context) else { continue }
-            switch try await finding(of: poll, rendered, in: context) {
+            let rules = PollRules(stage: stage, poll: poll, rendered: rendered, context: context)
+            guard try await rules.findEnd(in: answer) else { continue }
+            switch try await finding(by: rules) {
             case .succeeded(let answer): return try stage.captures(of: poll, answer, rendered, in: context)
             case .ended(let failure): throw .remoteJobEnded(failure)
             case .running, .failedPoll, .missing, .refused, nil: continue
@@ -27,17 +28,15 @@ struct FirstPoll {
 
     /// Judges in the order of a poll: what rules the answer out, or calls the job failed, comes before what ends it well.
     /// Nil when the rules can't be put to it: the poll's own answer will have what they read.
-    private func finding(
-        of poll: PollDefinition, _ rendered: RenderedRequest, in context: Context
-    ) async throws(StageFailure) -> PollFinding? {
+    private func finding(by rules: PollRules) async throws(StageFailure) -> PollFinding? {
         do throws(StageFailure) {
-            switch try await stage.requests.verdict(on: answer, of: rendered, in: context) {
+            switch try await stage.requests.verdict(on: answer, of: rules.rendered, in: rules.context) {
             case .ruledOut(let failure, let allowsRetry):
                 return allowsRetry ? .failedPoll(detail: failure.title, floor: nil) : .ended(failure)
             case .unexpected: return nil
             case .expected:
-                return try await stage.rules(of: poll, answer, rendered, onlyByStatus: false, in: context)
-                    ?? stage.byLists(of: poll, answer, rendered, nil, in: context)
+                return try await rules.finding(on: answer)
+                    ?? stage.byLists(of: rules.poll, answer, rules.rendered, nil, in: rules.context)
             }
         } catch {
             guard case .failed = error else { throw error }
