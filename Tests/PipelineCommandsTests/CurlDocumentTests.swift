@@ -282,6 +282,40 @@ import Testing
         }
     }
 
+    /// Of two lines of one text there was once one stage, with the method of the one and the body of the other.
+    @Test("the commands of one text are as many as those of several")
+    func lines() throws {
+        let commands = [
+            "curl https://api.example.com/v1/jobs -H 'Content-Type: application/json' -d '{\"a\":1}'",
+            "curl https://api.example.com/v1/jobs/job_8a7b",
+        ]
+        let (json, text) = try document(commands.joined(separator: "\n"))
+        #expect(try json == document(commands[0], commands[1]).json, "\(text)")
+        #expect(json["stages"]?[0]?["submit"]?["json"] == ["a": 1], "\(text)")
+        let removal = "curl -X DELETE https://api.example.com/v1/jobs/OLD"
+        let guessed = try CurlDocument(["\(commands[0])\n\(removal)"], name: "made").text()
+        #expect(guessed.contains("// guess: DELETE does not ask for a state"), "\(guessed)")
+        let more = Array(repeating: commands[1], count: 4).joined(separator: "\n")
+        #expect(throws: CurlMistake.self) { try CurlDocument([more], name: "made").text() }
+    }
+
+    @Test(
+        "what stands before curl is left out, and no value of a variable is told",
+        arguments: [
+            ("$ curl https://h.example/x", nil), ("% /usr/bin/curl https://h.example/x", nil),
+            ("> curl https://h.example/x", nil), ("sudo -E curl https://h.example/x", "curl: sudo, -E"),
+            ("$ TOKEN=hidden curl https://h.example/x", "left out before curl: TOKEN=…"),
+            ("env A=hidden B='hid den' curl https://h.example/x", "left out before curl: env, A=…, B=…"),
+            ("export KEY=hidden\ncurl https://h.example/x", "left out, for it is no curl command: export …"),
+            ("KEY=hidden\ncurl https://h.example/x", "left out, for it is no curl command: KEY=…"),
+            ("curl https://h.example/x\n  -H 'Authorization: hidden'", "left out, for it is no curl command: -H …"),
+        ])
+    func before(command: String, remark: String?) throws {
+        let (json, text) = try document(command)
+        #expect(json["stages"]?[0]?["request"]?["GET"] == "/x" && !text.contains("hid"), "\(text)")
+        #expect(remark.map { text.contains($0) } ?? !text.contains("left out"), "\(text)")
+    }
+
     @Test(
         "what is no command is refused with a hint",
         arguments: [

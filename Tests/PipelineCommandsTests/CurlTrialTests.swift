@@ -84,6 +84,17 @@ import Testing
         #expect(server.requests.allSatisfy { $0.header("X-A") == "b" })
     }
 
+    @Test("of a text of two commands the first is sent, without its prompt", .enabled(if: isInstalled, "needs curl"))
+    func lines() throws {
+        let server = try LoopbackServer { request in
+            .json(request.method == "POST" ? #"{"id":"task_Q81xx7"}"# : #"{"state":"queued"}"#)
+        }
+        defer { server.stop() }
+        let (json, text) = try document(["$ curl \(server.url)/jobs -d a=1\n$ curl \(server.url)/jobs/task_ab12cd"])
+        #expect(json["stages"]?.array?.first?["poll"]?["status"] == "$.state", "\(text)")
+        #expect(server.requests.map(\.target) == ["/jobs", "/jobs/task_Q81xx7"])
+    }
+
     @Test("a service that refuses leaves guesses, and says so in a comment", .enabled(if: isInstalled, "needs curl"))
     func refused() throws {
         let server = try LoopbackServer { _ in .json(#"{"error":"no such key"}"#, status: 401) }

@@ -18,7 +18,43 @@ import Testing
             (#"curl '${{ x }}'"#, ["curl", "${{ '${{' }} x }}"]), ("curl a | jq .id", ["curl", "a"]),
             ("curl a > b", ["curl", "a"]),
         ])
-    func words(text: String, expected: [String]) throws { #expect(try ShellWords(text).words == expected) }
+    func words(text: String, expected: [String]) throws {
+        #expect(try ShellWords.commands(of: text).first?.words == expected)
+    }
+
+    /// A line break was once a space: the words of a second command joined those of the first.
+    @Test(
+        "a command ends where the shell ends it",
+        arguments: [
+            ("curl a\ncurl b", [["curl", "a"], ["curl", "b"]]),
+            ("curl a\r\n\r\n# b\n  curl c", [["curl", "a"], ["curl", "c"]]),
+            ("curl a; curl b && curl c &", [["curl", "a"], ["curl", "b"], ["curl", "c"]]),
+            ("curl 'a\nb' \\\n c", [["curl", "a\nb", "c"]]),
+            ("curl a | jq '.x\n;y' > o 2>&1\ncurl b", [["curl", "a"], ["curl", "b"]]),
+            ("curl a?b=1&c=2", [["curl", "a?b=1"]]), ("curl a || curl b", [["curl", "a"]]),
+            ("curl -d @- a <<'END'\nit's\n END\ncurl b", [["curl", "-d", "@-", "a"], ["curl", "b"]]),
+            ("curl -d @- a <<< 'x'\ncurl b", [["curl", "-d", "@-", "a"], ["curl", "b"]]),
+            ("> curl a \\\n> -s", [["curl", "a", "-s"]]), ("$ curl a\n% curl b", [["curl", "a"], ["curl", "b"]]),
+        ])
+    func commands(text: String, expected: [[String]]) throws {
+        #expect(try ShellWords.commands(of: text).map(\.words) == expected)
+    }
+
+    @Test(
+        "a command for cmd of Windows is refused with what to copy instead",
+        arguments: [
+            "curl ^\"https://h.example/x^\" ^\r\n  -H ^\"a: b^\"", "curl \"https://h.example/x\" ^\n -s",
+        ])
+    func windows(text: String) {
+        let mistake = #expect(throws: CurlMistake.self) { try ShellWords.commands(of: text) }
+        #expect(mistake?.message.contains("cmd of Windows: ^ at line 1") == true, "\(mistake?.message ?? "")")
+        #expect(mistake?.hint.contains("Copy as cURL (bash)") == true)
+    }
+
+    @Test("a caret in quotes or inside a word is itself")
+    func carets() throws {
+        #expect(try ShellWords.commands(of: "curl 'a^' b^c").map(\.words) == [["curl", "a^", "b^c"]])
+    }
 
     @Test(
         "a quote that is not closed is told with its place",
@@ -27,14 +63,14 @@ import Testing
             ("curl $'a", "$' at line 1"),
         ])
     func unbalanced(text: String, place: String) {
-        let mistake = #expect(throws: CurlMistake.self) { try ShellWords(text) }
+        let mistake = #expect(throws: CurlMistake.self) { try ShellWords.commands(of: text) }
         #expect(mistake?.message.contains(place) == true, "\(mistake?.message ?? "")")
     }
 
     @Test("a command of a megabyte is read in one pass")
     func large() throws {
         let body = String(repeating: "{\"a\": 1} ", count: 120_000)
-        let words = try ShellWords("curl -d '\(body)' https://example.com/").words
+        let words = try #require(ShellWords.commands(of: "curl -d '\(body)' https://example.com/").first).words
         #expect(words.count == 4 && words[2] == body)
     }
 }

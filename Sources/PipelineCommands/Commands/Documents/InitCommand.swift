@@ -12,9 +12,9 @@ struct InitCommand: WorkspaceCommand {
             an example it writes that: \(ShippedExamples.names.joined(separator: ", ")).
 
             With --from-curl it is made from one to three curl commands, as browsers and API pages give them: the submit, \
-            the poll, the download. Files become inputs, credentials secrets; what is guessed is marked by comments. With \
-            --try the first one is sent, once: the id and the state are where the response has them, and where the job \
-            is asked for is found without the second command.
+            the poll, the download; one text may have several, a line each. Files become inputs, credentials secrets; \
+            what is guessed is marked by comments. With --try the first one is sent, once: the id and the state are \
+            where the response has them, and where the job is asked for is found without the second command.
 
             Example: pipeline init openai-batch
             Example: pipeline init transcribe --from-curl "$(cat submit.txt)" --from-curl "$(cat poll.txt)"

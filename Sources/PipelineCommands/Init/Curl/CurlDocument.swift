@@ -16,17 +16,14 @@ struct CurlDocument {
     ///   - name: of the pipeline.
     ///   - trial: what sending the first one has shown; nil where all is guessed.
     init(_ texts: [String], name: String, trial: CurlTrial? = nil) throws(CurlMistake) {
-        guard (1...3).contains(texts.count) else {
-            throw CurlMistake(
-                "\(texts.count) commands were given", hint: "give one to three: the submit, the poll and the download")
-        }
+        let script = try CurlScript(texts)
         var commands: [CurlInvocation] = []
-        for text in texts { commands.append(try CurlInvocation(text)) }
+        for command in script.commands { commands.append(try CurlInvocation(command)) }
         if commands.count == 1, let poll = trial?.poll { commands.append(poll) }
         self.commands = commands
         self.name = name
         self.trial = trial
-        remarks = trial?.remarks ?? []
+        remarks = script.remarks + (trial?.remarks ?? [])
     }
 
     /// The document, with comments.
@@ -120,6 +117,9 @@ struct CurlDocument {
         if !poll.hasID, trial?.address == nil {
             status.insert(
                 "  // guess: no part of the address looks like an id; write ${{ self.id }} where it stands", at: 1)
+        }
+        if !["GET", "POST"].contains(commands[1].method) {
+            status.insert("  // guess: \(commands[1].method) does not ask for a state; is this the poll?", at: 1)
         }
         if targets.count == 3, !targets[2].contains(id: poll.idSegment) {
             status[status.count - 1] += ","

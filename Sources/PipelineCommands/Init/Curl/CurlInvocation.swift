@@ -59,17 +59,9 @@ struct CurlInvocation {
     /// The type that curl gives to data of which nothing else is said.
     static let formType = "application/x-www-form-urlencoded"
 
-    /// - Parameter text: the command, as a page or a browser gives it.
-    init(_ text: String) throws(CurlMistake) {
-        let shell = try ShellWords(text)
-        remarks = shell.remarks
-        var words = shell.words[...]
-        guard let program = words.popFirst(), program == "curl" || program.hasSuffix("/curl") || program == "curl.exe"
-        else {
-            throw CurlMistake(
-                "this is no curl command: '\(shell.words.first?.prefix(40) ?? "")'",
-                hint: "give --from-curl 'curl https://…'")
-        }
+    init(_ command: CurlScript.Command) throws(CurlMistake) {
+        remarks = command.remarks
+        var words = command.arguments[...]
         while let word = words.popFirst() {
             if word == "--" {
                 urls += words

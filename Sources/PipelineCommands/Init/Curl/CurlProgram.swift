@@ -18,8 +18,8 @@ struct CurlProgram {
     let environment: [String: String]
 
     /// Sends the command as it was given.
-    func run(_ text: String) throws(CurlMistake) -> Response {
-        try run(arguments: try ShellWords(text).words.dropFirst().map(resolved))
+    func run(_ command: CurlScript.Command) throws(CurlMistake) -> Response {
+        try run(arguments: command.arguments.map(resolved))
     }
 
     /// Asks for a URL with the headers and credentials of a command.

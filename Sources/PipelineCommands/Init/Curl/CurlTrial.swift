@@ -28,14 +28,15 @@ struct CurlTrial {
     ///   - texts: the commands, the submit first.
     ///   - program: sends them.
     init(_ texts: [String], by program: CurlProgram) throws(CurlMistake) {
+        let script = try CurlScript(texts)
         var commands: [CurlInvocation] = []
-        for text in texts { commands.append(try CurlInvocation(text)) }
+        for command in script.commands { commands.append(try CurlInvocation(command)) }
         guard let submit = commands.first, submit.output == nil else {
             throw CurlMistake(
                 "--try reads the response of the first command, which writes it to a file",
                 hint: "leave -o out of the first command")
         }
-        let response = try program.run(texts[0])
+        let response = try program.run(script.commands[0])
         remarks.append("tried: \(submit.method) \(Self.bare(submit.url)) answered \(response.status)")
         guard (200...299).contains(response.status) else {
             remarks.append("what follows is guessed, for it said: \(response.excerpt)")

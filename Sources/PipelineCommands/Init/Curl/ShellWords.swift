@@ -1,7 +1,8 @@
 /// The words of one command, read as bash reads them: quotes of all kinds, escapes, continued lines
 /// (POSIX.1-2024, Shell Command Language, 2.2; `$'…'` as in 2.2.4).
 ///
-/// Variables become expressions of the document: `$NAME` is `${{ env.NAME }}`. What is no variable stays as it is.
+/// Variables become expressions of the document: `$NAME` is `${{ env.NAME }}`. What is no variable stays as it is. What
+/// reads the response, or where that goes, is no part of the words.
 struct ShellWords {
     private(set) var words: [String] = []
     /// The remarks on what the command does that no document can say, a sentence each.
@@ -10,18 +11,35 @@ struct ShellWords {
     private let scalars: [Unicode.Scalar]
     private var place = 0
     private var word: String.UnicodeScalarView?
+    /// Where the first pipe or redirect begins, and the number of words before it; nil before there is one.
+    private var pipe: (place: Int, wordCount: Int)?
+    /// The line that ends the here-document of the line that is read; nil for none.
+    private var documentEnd: String?
 
-    /// - Throws: ``CurlMistake`` for a quote that is not closed.
-    init(_ text: String) throws(CurlMistake) {
-        scalars = Array(text.unicodeScalars)
-        try read()
+    private init(_ text: String) { scalars = Array(text.unicodeScalars) }
+
+    /// Returns the commands of a text. A line break, a semicolon, `&` and `&&` end one, unless they are quoted or
+    /// escaped (2.9.3).
+    ///
+    /// - Throws: ``CurlMistake`` for a quote that is not closed, and for a command that is written for cmd of Windows.
+    static func commands(of text: String) throws(CurlMistake) -> [ShellWords] {
+        var reader = ShellWords(text)
+        var commands: [ShellWords] = []
+        while reader.place < reader.scalars.count {
+            try reader.read()
+            if !reader.words.isEmpty || !reader.remarks.isEmpty { commands.append(reader) }
+            (reader.words, reader.remarks) = ([], [])
+        }
+        return commands
     }
 
+    /// Reads one command, and passes over what ends it.
     private mutating func read() throws(CurlMistake) {
-        while place < scalars.count {
+        while place < scalars.count, !isEnd {
             let scalar = scalars[place]
             switch scalar {
-            case " ", "\t", "\n", "\r":
+            case _ where isPrompt: place += 1
+            case " ", "\t", "\r":
                 endWord()
                 place += 1
             case "'": try single()
@@ -32,15 +50,70 @@ struct ShellWords {
             case "\\": escape()
             case "#" where word == nil:
                 while place < scalars.count, scalars[place] != "\n" { place += 1 }
-            case "|", ";", "&", ">", "<":
-                endWord()
-                let rest = scalars[place...].prefix(40)
-                remarks.append("what follows the command was left out: \(String(String.UnicodeScalarView(rest)))")
-                return
+            case "^" where pipe == nil && (next.map { " \t\r\n\"".unicodeScalars.contains($0) } ?? true):
+                throw CurlMistake(
+                    "the command is written for cmd of Windows: ^ at \(position(of: place))",
+                    hint: "choose 'Copy as cURL (bash)' in the browser's menu")
+            case "<" where next == "<": beginHereDocument()
+            case "|", "&", ">", "<":
+                leaveOut()
+                place += 1
             default: append(scalar)
             }
         }
         endWord()
+        if let pipe {
+            let rest = scalars[pipe.place..<place].prefix(40)
+            remarks.append("what follows the command was left out: \(String(String.UnicodeScalarView(rest)))")
+            words.removeLast(words.count - pipe.wordCount)
+        }
+        pipe = nil
+        passEnd()
+    }
+
+    /// True at what ends a command. An ampersand with text right after it ends none: it belongs to a redirect, or to a
+    /// URL without quotes.
+    private var isEnd: Bool {
+        switch scalars[place] {
+        case "\n", ";": true
+        case "&": next.map { " \t\r\n&".unicodeScalars.contains($0) } ?? true
+        default: false
+        }
+    }
+
+    private mutating func passEnd() {
+        guard place < scalars.count else { return }
+        let end = scalars[place]
+        place += end == "&" && next == "&" ? 2 : 1
+        guard end == "\n", let documentEnd else { return }
+        self.documentEnd = nil
+        while place < scalars.count {
+            let line = scalars[place...].prefix { $0 != "\n" }
+            place = min(line.endIndex + 1, scalars.count)
+            if String(String.UnicodeScalarView(line)).filter({ !$0.isWhitespace }) == documentEnd { return }
+        }
+    }
+
+    /// Leaves out what follows, up to the end of the command.
+    private mutating func leaveOut() {
+        endWord()
+        if pipe == nil { pipe = (place, words.count) }
+    }
+
+    /// `<<WORD`: the lines up to one of that word alone are no commands (2.7.4). `<<<` has none.
+    private mutating func beginHereDocument() {
+        leaveOut()
+        place += 2
+        guard place < scalars.count, scalars[place] != "<" else { return }
+        let rest = scalars[place...].drop { "- \t".unicodeScalars.contains($0) }
+        let word = rest.prefix { !" \t\r\n;|&<>".unicodeScalars.contains($0) }
+        documentEnd = String(String.UnicodeScalarView(word.filter { !"'\"\\".unicodeScalars.contains($0) }))
+        place = word.endIndex
+    }
+
+    /// True at what a shell shows before a command, and people copy with it.
+    private var isPrompt: Bool {
+        words.isEmpty && word == nil && pipe == nil && next == " " && "$%>".unicodeScalars.contains(scalars[place])
     }
 
     private var next: Unicode.Scalar? { place + 1 < scalars.count ? scalars[place + 1] : nil }
@@ -72,11 +145,14 @@ struct ShellWords {
 
     private mutating func begin() { if word == nil { word = String.UnicodeScalarView() } }
 
+    private func position(of index: Int) -> String {
+        let line = scalars[..<index].count { $0 == "\n" } + 1
+        return "line \(line), column \(index - (scalars[..<index].lastIndex(of: "\n") ?? -1))"
+    }
+
     private func unclosed(_ start: Int, _ quote: String) -> CurlMistake {
-        let line = scalars[..<start].count { $0 == "\n" } + 1
-        let column = start - (scalars[..<start].lastIndex(of: "\n") ?? -1)
-        return CurlMistake(
-            "the quote \(quote) at line \(line), column \(column) of the command is not closed",
+        CurlMistake(
+            "the quote \(quote) at \(position(of: start)) of the command is not closed",
             hint: "copy the whole command; give it in one pair of quotes of the other kind, or in $'…'")
     }
 
@@ -115,14 +191,21 @@ struct ShellWords {
     private mutating func escape() {
         if next == "\n" {
             place += 2
+            passContinuationPrompt()
         } else if next == "\r", place + 2 < scalars.count, scalars[place + 2] == "\n" {
             place += 3
+            passContinuationPrompt()
         } else if let next {
             place += 1
             append(next)
         } else {
             place += 1
         }
+    }
+
+    /// Passes over the `> ` that a shell shows before a continued line.
+    private mutating func passContinuationPrompt() {
+        if word == nil, place < scalars.count, scalars[place] == ">", next == " " { place += 1 }
     }
 
     /// `$NAME` and `${NAME}`; `$(…)` stays as text.
