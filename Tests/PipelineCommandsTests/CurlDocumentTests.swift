@@ -35,6 +35,22 @@ import Testing
         #expect(request?["headers"] == ["X-Trace": "1"], "\(text)")
     }
 
+    /// The response was once in no file and no capture: a transcript was paid for, and thrown away.
+    @Test("what a single command prints goes to a file, which is a guess")
+    func printed() throws {
+        for options in ["", "-F file=@a.mp3 -F model=small", "-X DELETE", "-d a=1"] {
+            let (json, text) = try document("curl https://h.example/x \(options)")
+            #expect(json["stages"]?[0]?["to"] == "response.json", "\(text)")
+            #expect(text.contains("// guess: the file for the response"), "\(text)")
+        }
+        let named = try document("curl https://h.example/x -d a=1 -o speech.mp3")
+        #expect(named.json["stages"]?[0]?["to"] == "speech.mp3" && !named.text.contains("// guess"), "\(named.text)")
+        let head = try document("curl -I https://h.example/x")
+        #expect(head.json["stages"]?[0]?["to"] == nil, "\(head.text)")
+        let asked = try document("curl https://h.example/x -d a=1", "curl -o x.bin https://h.example/y")
+        #expect(asked.json["stages"]?[0]?["to"] == nil, "\(asked.text)")
+    }
+
     @Test("no value of a credential stands in the document, wherever the command has it")
     func secrets() throws {
         let (_, text) = try document(

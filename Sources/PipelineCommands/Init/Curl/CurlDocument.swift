@@ -88,6 +88,9 @@ struct CurlDocument {
         }
         if !capture, let output = command.output {
             lines.append("\"to\": \(Self.quoted(Self.fileName(output, target)))")
+        } else if !capture, command.method != "HEAD" {
+            lines.append("// guess: the file for the response, which curl prints")
+            lines.append("\"to\": \"response.json\"")
         }
         return stage(id, "request", target, lines)
     }
