@@ -123,6 +123,34 @@ import Testing
         #expect(json["stages"]?[1]?["request"]?["GET"] == "/jobs/${{ stages.job.id }}/result", "\(text)")
     }
 
+    /// The braces were once percent-encoded and sent, and nothing said so.
+    @Test("a name in braces in a URL is an input, which is a guess")
+    func placeholders() throws {
+        let (json, text) = try document(
+            "curl 'https://{region}.example.com/v1/jobs/{job_id}/files/{file}?page={page}&q=a' -F file=@file.bin")
+        #expect(json["services"]?["example"]?["url"] == "https://${{ inputs.region }}.example.com", "\(text)")
+        let stage = json["stages"]?[0]
+        #expect(
+            stage?["request"]?["POST"] == "/v1/jobs/${{ inputs.job_id }}/files/${{ inputs.file }}", "\(text)")
+        #expect(stage?["request"]?["query"] == ["page": "${{ inputs.page }}", "q": "a"], "\(text)")
+        let sent = stage?["request"]?["with"]?[0]?["multipart"]?["files"]?[0]
+        #expect(sent?["file"] == "${{ inputs.file2 }}" && json["inputs"]?["file2"]?["type"] == "file", "\(text)")
+        #expect(json["inputs"]?["job_id"]?["type"] == "string", "\(text)")
+        #expect(text.contains("// guess: {job_id} in a URL stands for a value"), "\(text)")
+        let job = try document(
+            "curl -d a=1 https://h.example/jobs", "curl https://h.example/jobs/{id}/status",
+            "curl -o out.zip https://h.example/jobs/{id}/result")
+        let account = try document("curl -d a=1 https://h.example/{me}/jobs", "curl https://h.example/{me}/jobs/j1")
+        #expect(
+            account.json["stages"]?[0]?["poll"]?["GET"] == "/${{ inputs.me }}/jobs/${{ self.id }}", "\(account.text)")
+        #expect(job.json["stages"]?[0]?["poll"]?["GET"] == "/jobs/${{ self.id }}/status", "\(job.text)")
+        #expect(job.json["stages"]?[1]?["request"]?["GET"] == "/jobs/${{ stages.job.id }}/result", "\(job.text)")
+        #expect(job.json["inputs"] == nil, "\(job.text)")
+        let plain = try document(#"curl 'https://h.example/{a,b}?key={key}' -d '{"a":"{b}"}'"#)
+        #expect(plain.json["stages"]?[0]?["request"]?["POST"] == "/%7Ba,b%7D", "\(plain.text)")
+        #expect(plain.json["inputs"] == nil && plain.text.contains(#""{b}""#), "\(plain.text)")
+    }
+
     @Test("an input is called as the field that sends it, and a secret has the service's name once")
     func names() throws {
         let (json, text) = try document(

@@ -47,7 +47,8 @@ struct CurlDocument {
             stages.append(compute(targets))
             if commands.count == 3 { stages.append(self.download(commands[2], targets[2], after: "job", idOf: id)) }
         }
-        let left = commands.flatMap(\.remarks) + targets.flatMap(\.remarks) + remarks
+        let serviceLines = services.lines.map { filled($0) }
+        let left = commands.flatMap(\.remarks) + targets.flatMap(\.remarks) + inputs.remarks + remarks
         var lines = [
             "// Made from curl. What follows 'guess' is to be checked: 'pipeline plan FILE' shows what is sent."
         ]
@@ -57,7 +58,7 @@ struct CurlDocument {
             lines +=
                 ["  \"inputs\": {"] + inputs.list.map { "    \(Self.quoted($0.name)): \($0.definition)," } + ["  },"]
         }
-        lines += ["  \"services\": {"] + services.lines + ["  },", "  \"stages\": ["]
+        lines += ["  \"services\": {"] + serviceLines + ["  },", "  \"stages\": ["]
         lines += [stages.joined(separator: ",\n"), "  ]", "}", ""]
         return lines.joined(separator: "\n")
     }
@@ -182,8 +183,10 @@ struct CurlDocument {
             remarks.append("the method \(method) is not known here: guess POST")
             method = "POST"
         }
-        var members = ["\"\(method)\": \(Self.quoted(path ?? target.path))"]
-        var query = target.query
+        var members = ["\"\(method)\": \(Self.quoted(filled(path ?? target.path)))"]
+        var query = target.query.map { name, value in
+            (name: name, value: SecretNames.isSecret(name) ? value : filled(value))
+        }
         if command.isDataInQuery {
             for data in command.data { query += Self.fields(data) ?? [] }
         }
@@ -205,6 +208,11 @@ struct CurlDocument {
             members.append("\"once\": { \"key\": true }")
         }
         return members.joined(separator: ", ")
+    }
+
+    /// The text of a URL with an input in place of each `{name}`, as API pages write what differs from call to call.
+    private mutating func filled(_ text: String) -> String {
+        text.replacing(/\{([A-Za-z_][A-Za-z0-9_]*)\}/) { inputs.value(of: String($0.output.1)) }
     }
 
     // MARK: Text
@@ -249,9 +257,11 @@ struct CurlDocument {
     }
 }
 
-/// The inputs that files of commands become.
+/// The inputs that files of commands become, and what stands in braces in their URLs.
 struct CurlInputs {
     private(set) var list: [(name: String, definition: String)] = []
+    /// The remarks on those that are guesses, a sentence each.
+    private(set) var remarks: [String] = []
     private var known: [String: String] = [:]
 
     /// Fields of forms whose names say nothing of what is sent.
@@ -263,6 +273,15 @@ struct CurlInputs {
     /// A reference to what the file has.
     mutating func text(_ path: String, field: String? = nil) -> String { "${{ text(inputs.\(name(path, field))) }}" }
 
+    /// A reference to the input that stands for `{name}` in a URL.
+    mutating func value(of name: String) -> String {
+        let written = "{\(name)}"
+        if let known = known[written] { return "${{ inputs.\(known) }}" }
+        let input = declare(name, "string", for: written)
+        remarks.append("guess: \(written) in a URL stands for a value, which is the input '\(input)'")
+        return "${{ inputs.\(input) }}"
+    }
+
     private mutating func name(_ path: String, _ field: String?) -> String {
         if let name = known[path] { return name }
         let last = path.split(separator: "/").last.map(String.init) ?? ""
@@ -270,14 +289,20 @@ struct CurlInputs {
         let stem = named ?? last.split(separator: ".").first.map(String.init) ?? ""
         var name = String(stem.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }.prefix(30))
         if name.first?.isLetter != true || named == nil && path.contains("${{") { name = "file" }
-        let base = name
+        return declare(name, "file", for: path)
+    }
+
+    /// Adds an input for what a command has; of a name that is taken it gets a number.
+    private mutating func declare(_ base: String, _ type: String, for written: String) -> String {
+        var name = base
         var count = 2
         while list.contains(where: { $0.name == name }) {
             name = "\(base)\(count)"
             count += 1
         }
-        known[path] = name
-        list.append((name, "{ \"type\": \"file\", \"description\": \(CurlDocument.quoted("in curl: \(path)")) }"))
+        known[written] = name
+        let description = CurlDocument.quoted("in curl: \(written)")
+        list.append((name, "{ \"type\": \"\(type)\", \"description\": \(description) }"))
         return name
     }
 }

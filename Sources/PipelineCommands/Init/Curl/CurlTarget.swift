@@ -5,7 +5,7 @@ struct CurlTarget {
     let service: String
     /// The word after which secrets of the service are called.
     let label: String
-    /// Begins with a slash.
+    /// Begins with a slash. Braces stand in it only in expressions, and where the command has `{name}`.
     let path: String
     let query: [(name: String, value: String)]
     let headers: [(name: String, value: String)]
@@ -154,14 +154,15 @@ struct CurlTarget {
         return "{ \"sigv4\": { \(members.joined(separator: ", ")) } }"
     }
 
-    /// The path with what no URL may have percent-encoded (RFC 3986, 3.3); expressions stay, but for those of braces.
+    /// The path with what no URL may have percent-encoded (RFC 3986, 3.3); `{name}` and expressions stay, but for those
+    /// of braces.
     private static func encoded(_ path: String) -> String {
         let plain = path.replacing("${{ '${{' }}", with: "%24%7B%7B").replacing("${{ '{{' }}", with: "%7B%7B")
         var encoded = ""
         var rest = plain[...]
-        while let expression = rest.firstMatch(of: /\$\{\{ [a-z]+\.[A-Za-z0-9_]+ \}\}/) {
-            encoded += escaped(rest[..<expression.range.lowerBound]) + expression.output
-            rest = rest[expression.range.upperBound...]
+        while let kept = rest.firstMatch(of: /\$\{\{ [a-z]+\.[A-Za-z0-9_]+ \}\}|\{[A-Za-z_][A-Za-z0-9_]*\}/) {
+            encoded += escaped(rest[..<kept.range.lowerBound]) + kept.output
+            rest = rest[kept.range.upperBound...]
         }
         return encoded + escaped(rest)
     }
@@ -178,13 +179,13 @@ struct CurlTarget {
 
     // MARK: Ids
 
-    /// The segment of the path that looks like an id: a variable, else the last with a digit in it that is no version, else
-    /// the last of three or more.
+    /// The segment of the path that looks like an id: a variable, else the last that has a digit or `{name}` in it and
+    /// is no version, else the last if it is a word in capitals.
     var idSegment: String? {
         let segments = path.split(separator: "/").map(String.init)
         if let variable = segments.last(where: { $0.contains("${{") }) { return variable }
         if let marked = segments.last(where: {
-            $0.contains(where: \.isNumber) && $0.wholeMatch(of: /v\d+[a-z0-9.]*/) == nil
+            $0.contains(where: { $0 == "{" || $0.isNumber }) && $0.wholeMatch(of: /v\d+[a-z0-9.]*/) == nil
         }) {
             return marked
         }
