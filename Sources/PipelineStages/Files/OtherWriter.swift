@@ -26,14 +26,14 @@ extension StageContext {
         return try await otherItem(writing: path, isFolder: isFolder).map { .item($0) }
     }
 
-    /// The ending of a part whose file other items of the batch may write too: no item has that of another one.
-    var ownPartEnding: String { itemNumber.map { ".\($0).part" } ?? ".part" }
+    /// See ``PartEnding/own(ofItem:)``.
+    var ownPartEnding: String { PartEnding.own(ofItem: itemNumber) }
 
     /// Takes a path for the step's result and returns the ending of its part: where the file is another item's, so is the
     /// part of the usual name.
     func partEnding(of path: String) async throws(StageFailure) -> String {
         let other = try await otherItem(writing: path, isFolder: false)
-        return other == nil ? ".part" : ownPartEnding
+        return other == nil ? PartEnding.usual : ownPartEnding
     }
 
     private func otherItem(writing path: String, isFolder: Bool) async throws(StageFailure) -> String? {

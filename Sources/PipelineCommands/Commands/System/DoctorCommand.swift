@@ -60,9 +60,7 @@ struct DoctorCommand: WorkspaceCommand {
         for service in try await journal.closedServices() {
             console.data("closed    \(SafeText.line(service.line(now: now)))")
         }
-        for path in Self.orphans(of: jobs) {
-            console.data("orphan    \(SafeText.line(path)): no unfinished job writes it")
-        }
+        for line in try await LeftParts(of: jobs, in: journal).lines { console.data(SafeText.line(line)) }
         if let backup {
             do throws(JournalFailure) {
                 try await journal.backup(to: AbsolutePath.of(backup, in: AbsolutePath.workingDirectory))
@@ -97,14 +95,5 @@ struct DoctorCommand: WorkspaceCommand {
             throw CommandError(.failed, "there is no report: \(FileContent.reason)", hint: "name another file")
         }
         console.data("report    \(path)")
-    }
-
-    /// Part files in the output folders of known jobs that no unfinished job can still want.
-    private static func orphans(of jobs: [OwnedJob]) -> [String] {
-        let busy = Set(jobs.filter { $0.snapshot.ended == nil }.map(\.snapshot.record.folders.output))
-        let folders = Set(jobs.map(\.snapshot.record.folders.output)).subtracting(busy)
-        return folders.sorted().flatMap { folder in
-            FolderContent.names(folder).filter { $0.hasSuffix(".part") }.map { "\(folder)/\($0)" }
-        }
     }
 }
