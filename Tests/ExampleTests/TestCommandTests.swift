@@ -34,6 +34,10 @@ import Testing
         try text.write(to: folder.appendingPathComponent(name), atomically: true, encoding: .utf8)
     }
 
+    private func read(_ name: String, in folder: URL) throws -> String {
+        try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+    }
+
     @Test("an example that was recorded is replayed without its service, and killed anywhere", arguments: names)
     func example(name: String) async throws {
         try await inFolder { folder in
@@ -86,6 +90,9 @@ import Testing
             #expect(recorded.cause == .exited(0), "\(recorded)")
             let same = try await run(folder, ["job.json", "--crash"])
             #expect(same.cause == .exited(0), "\(same)")
+            // A recording is paid like any run: its results were removed with a temporary folder.
+            #expect(recorded.output == folder.path + "/result.txt\n", "\(recorded)")
+            #expect(try read("result.txt", in: folder) == "made")
             #expect(same.output.contains("at submit.sent:1 and resumed: the submit is unknown, and is not sent again"))
             let other = try await run(folder, ["job.json", "-i", "quality=draft"])
             #expect(other.cause == .exited(1))
@@ -133,9 +140,10 @@ import Testing
                     { "id": "result", "kind": "write", "to": "rows.csv", "text": "${{ stages.rows.text }}" } ] }
                 """
             try write(document, "one.json", in: folder)
-            let recorded = try await run(folder, ["one.json", "--record", "exchanges"])
+            let recorded = try await run(folder, ["one.json", "--record", "exchanges", "--output", "out"])
             server.stop()
             #expect(recorded.cause == .exited(0), "\(recorded)")
+            #expect(try read("out/rows.csv", in: folder) == "a,b")
             let killed = try await run(folder, ["one.json", "--crash"])
             #expect(killed.cause == .exited(0), "\(killed)")
             #expect(killed.output.contains("killed at submit.sent:1 and resumed"))
@@ -189,6 +197,7 @@ import Testing
             #expect(wrong.cause == .exited(2))
             #expect(wrong.errors.contains("is no HTTP Archive"))
             #expect(try await run(folder, ["job.json", "--record", "x", "--crash"]).cause == .exited(64))
+            #expect(try await run(folder, ["job.json", "--output", "x"]).cause == .exited(64))
         }
     }
 }

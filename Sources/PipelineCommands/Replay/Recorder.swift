@@ -5,30 +5,39 @@ import PipelineEngine
 import PipelineKit
 import Synchronization
 
-/// Runs a job for real and writes its exchanges, secrets redacted, as an HTTP Archive that `pipeline test` replays.
+/// Runs a job for real and writes its exchanges, secrets redacted, as an HTTP Archive that `pipeline test` replays. What
+/// the job writes stays, as that of any run.
 struct Recorder {
     private let workspace: Workspace
     private let console: Console
     private let file: String
     private let folder: String
+    private let output: String
+    private let overwrites: Bool
 
-    init(_ workspace: Workspace, _ console: Console, file: String, folder: String) {
+    /// - Parameters:
+    ///   - folder: the folder of the archive.
+    ///   - output: the absolute path of the folder of the results.
+    init(
+        _ workspace: Workspace, _ console: Console, file: String, folder: String, output: String, overwrites: Bool
+    ) {
         self.workspace = workspace
         self.console = console
         self.file = file
         self.folder = folder
+        self.output = output
+        self.overwrites = overwrites
     }
 
     func run(_ given: GivenInputs) async throws -> ExitStatus {
         let draft = try JobDraft(
             path: file, catalogue: await workspace.catalogue(for: try JobDraft.source(at: file)), given: given,
             environment: workspace.settings.environment, standardInput: StandardInput.text)
-        let output = try TemporaryFolder.make()
         let record = draft.record(
-            id: workspace.newJobID(), key: nil, started: SystemClock().now, outputFolder: output, overwrites: false)
+            id: workspace.newJobID(), key: nil, started: SystemClock().now, outputFolder: output,
+            overwrites: overwrites)
         if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
         if let failure = await draft.preflight(to: record) { throw CommandError(.invalid, failure) }
-        defer { TemporaryFolder.remove(output) }
         let journal = try workspace.openJournal()
         let records = Mutex<[ExchangeRecord]>([])
         let engine = try workspace.engine(
@@ -46,6 +55,7 @@ struct Recorder {
         }
         let kept = records.withLock { $0 }
         let snapshot = try await journal.snapshot(of: record.id)
+        for file in snapshot?.orderedFiles ?? [] { console.data(file.path) }
         try await write(kept, draft, record, phase, snapshot)
         return phase == .succeeded ? .succeeded : .failed
     }

@@ -10,7 +10,8 @@ struct TestCommand: WorkspaceCommand {
         discussion: """
             What it would send is compared with what was recorded, in virtual time, by the engine that runs jobs. \
             Recordings are HTTP Archives named after the document, NAME.har and NAME~CASE.har, in the folder \
-            'exchanges' next to it. --record makes one from a real run, secrets redacted.
+            'exchanges' next to it. --record makes one from a real run, secrets redacted; what it brings is written as \
+            by 'pipeline run'.
 
             The report is TAP; the status is 1 when anything differs.
 
@@ -28,6 +29,11 @@ struct TestCommand: WorkspaceCommand {
         help: ArgumentHelp("Run it for real, and record it in this folder.", valueName: "dir"), completion: .directory)
     var record: String?
 
+    @OptionGroup var destination: OutputOptions
+
+    @Flag(help: "Replace files that exist.")
+    var overwrite = false
+
     @Option(help: ArgumentHelp("Where the recordings are.", valueName: "dir"), completion: .directory)
     var exchanges: String?
 
@@ -38,11 +44,16 @@ struct TestCommand: WorkspaceCommand {
         if record != nil, crash || exchanges != nil {
             throw ValidationError("--record runs for real: test what it recorded afterwards, without --record")
         }
+        if record == nil, overwrite || destination.output != nil {
+            throw ValidationError("--output and --overwrite are for --record: a test keeps no results")
+        }
     }
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         if let record {
-            return try await Recorder(workspace, console, file: file, folder: record).run(try given.values())
+            let recorder = Recorder(
+                workspace, console, file: file, folder: record, output: try destination.folder(), overwrites: overwrite)
+            return try await recorder.run(try given.values())
         }
         let recordings = try recordings()
         var report = TestReport(console)

@@ -26,10 +26,7 @@ struct RunCommand: WorkspaceCommand {
 
     @OptionGroup var given: InputOptions
 
-    @Option(
-        help: ArgumentHelp("Where results are written; the working directory by default.", valueName: "dir"),
-        completion: .directory)
-    var output: String?
+    @OptionGroup var destination: OutputOptions
 
     @Option(help: "The job's own name: a second run with the same key joins the first.")
     var key: String?
@@ -59,7 +56,7 @@ struct RunCommand: WorkspaceCommand {
         let journal = try workspace.openJournal()
         let session = JobSession(workspace, journal, console, options: driving.session(common, console))
         if many.isBatch {
-            let folder = try outputFolder()
+            let folder = try destination.folder()
             if driving.detach, many.results != nil, workspace.settings.journalAddress != nil {
                 throw CommandError(
                     .usage, "--results is written where the batch runs, and with --detach that is any machine",
@@ -97,19 +94,10 @@ struct RunCommand: WorkspaceCommand {
         return found
     }
 
-    private func outputFolder() throws -> String {
-        guard AbsolutePath.isWorkingDirectoryThere || output?.hasPrefix("/") == true else {
-            throw CommandError(
-                .invalid, "the working directory was removed, and results would be written there",
-                hint: "change to another folder, or name one: --output DIR")
-        }
-        return AbsolutePath.of(output ?? ".", in: AbsolutePath.workingDirectory)
-    }
-
     private func start(_ draft: JobDraft, _ session: JobSession) async throws -> ExitStatus {
         let (workspace, journal, console) = (session.workspace, session.journal, session.console)
         if !draft.plan.warnings.diagnostics.isEmpty { console.note(draft.plan.warnings.text) }
-        let folder = try outputFolder()
+        let folder = try destination.folder()
         let record = draft.record(
             id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: folder,
             overwrites: driving.overwrite)
