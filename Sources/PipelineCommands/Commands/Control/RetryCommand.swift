@@ -121,7 +121,7 @@ struct RetryCommand: WorkspaceCommand {
         case .rest: return try await session.showEnd(of: job)
         case .unknown: return try await session.refuseUnknown(job.snapshot)
         case .run(let plan, _):
-            return try await session.hand(job.snapshot.record, plan, given, retriesFailed: true)
+            return try await session.hand(job.snapshot, plan, given, retriesFailed: true)
         }
     }
 

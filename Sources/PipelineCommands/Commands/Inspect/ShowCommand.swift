@@ -108,6 +108,10 @@ struct ShowCommand: WorkspaceCommand {
             exchanges: found.snapshot.ended == nil ? workspace.exchanges.records(of: record.id) : [],
             width: console.dataColumns)
         for line in text.lines { console.data(line) }
+        let phase = found.snapshot.phase(isOwned: found.owner != nil)
+        if phase != .succeeded, phase != .cancelled, let change = DocumentNote(of: found.snapshot) {
+            console.data("document  \(change.text)" as StyledText)
+        }
         if found.snapshot.suspension(isOwned: found.owner != nil) == .extension {
             let said = try await found.suspensionDetail(in: journal).map { ": \($0)" } ?? ""
             console.data("the background owner does not know all that its document names\(said)" as StyledText)

@@ -64,6 +64,7 @@ struct WhyCommand: WorkspaceCommand {
             )
             if let worker = try await WorkerText(found, journal) { console.data("  \(worker.line)") }
             if let advice { console.data("  \("do:", .cyan) \(advice)") }
+            if !hasEnded, let change = DocumentNote(of: found.snapshot) { console.data("  \(change.text)") }
             for step in held {
                 let pressed = pressing(step, found.snapshot, plan)
                 let response = LastResponse(of: step.step, in: exchanges)

@@ -45,6 +45,7 @@ struct BatchSession {
                 hint: "'pipeline list --items \(job.record.key)' shows the items; "
                     + "one that was cancelled is begun by its name: pipeline retry \(job.record.key)/ITEM")
         }
+        DocumentNote(of: job)?.show(on: console)
         let lease = try await acquire(job)
         if retries { _ = try await journal.retryItems(keys, in: states, of: lease) }
         if let batch = try await journal.batch(lease.job) {

@@ -88,12 +88,13 @@ struct Detachment {
 extension JobSession {
     /// Hands a job over to the background owner, once it is known that none of its secrets is missing.
     func hand(
-        _ job: JobRecord, _ plan: Plan, _ secretInputs: SecretAssignments, retriesFailed: Bool
+        _ job: JobSnapshot, _ plan: Plan, _ secretInputs: SecretAssignments, retriesFailed: Bool
     ) async throws -> ExitStatus {
-        try await checkSecrets(of: plan, for: job)
-        let inputs = try await secretInputs.values(of: job, in: plan, workspace)
+        try await checkSecrets(of: plan, for: job.record)
+        DocumentNote(of: job)?.show(on: console)
+        let inputs = try await secretInputs.values(of: job.record, in: plan, workspace)
         return try await Detachment(workspace, console).hand(
-            job.id, plan: plan, secretInputs: inputs, retriesFailed: retriesFailed)
+            job.record.id, plan: plan, secretInputs: inputs, retriesFailed: retriesFailed)
     }
 
     /// The whole of a job that was found in brief.

@@ -103,38 +103,9 @@ struct EndReporter: Sendable {
             if job.failure?.failure.hint?.contains("pipeline retry \(job.record.id) --from ") != true {
                 let verb = job.wasGivenUp ? "retry" : "resume"
                 report.note("once mended, go on with: pipeline \(verb) \(job.record.id)")
-                if hasNewDocument(job.record) {
-                    let name = SafeText.line(job.record.sourceName)
-                    let change = "  \(name) has changed, and this job keeps the one of before"
-                    if let step = remainingSubmit(of: job) {
-                        let id = "'pipeline show \(job.record.id)' has its id"
-                        report.note("\(change). What stage '\(step)' submitted may go on at the service:")
-                        report.note("  \(id); 'pipeline run \(name)' submits another")
-                    } else {
-                        report.note("\(change): pipeline run \(name)")
-                    }
-                }
             }
             return report
         }
-    }
-
-    /// Returns a failed step whose submit may still be at its service, where another job would be a second one; nil for
-    /// none.
-    private func remainingSubmit(of job: JobSnapshot) -> StepKey? {
-        job.failedSteps.first { key in
-            switch job.submits[key]?.phase {
-            case .sending, .submitted, .unknown: true
-            case .intent, .refused, nil: false
-            }
-        }
-    }
-
-    /// Returns whether the document's file is another than the one that the job was started from.
-    private func hasNewDocument(_ record: JobRecord) -> Bool {
-        guard let name = record.sourceName.split(separator: "/").last, !record.source.isEmpty else { return false }
-        let file = FileContent.text(AbsolutePath.of(String(name), in: record.folders.document))
-        return file.map { $0 != record.source } ?? false
     }
 
     /// The report of a job of which a submit is unknown: what it is about, and what to type.

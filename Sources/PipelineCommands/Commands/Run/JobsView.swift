@@ -68,6 +68,12 @@ final class JobsView: Sendable {
         return console.isTerminal
     }
 
+    /// Shows a line about a job.
+    func note(_ line: String, of job: JobID) {
+        let name = state.withLock { $0.name(job) }
+        note(StyledText(message: "\(name): \(line)"))
+    }
+
     /// Tells how a job came to rest.
     func end(_ job: JobID, _ report: EndReport) {
         state.withLock { state in

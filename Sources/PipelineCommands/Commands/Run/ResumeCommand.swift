@@ -109,6 +109,6 @@ struct ResumeCommand: WorkspaceCommand {
         }
         if phase == .unknown { return try await session.refuseUnknown(job.snapshot) }
         return try await session.hand(
-            record, try await workspace.plan(of: record), given, retriesFailed: phase == .failed)
+            job.snapshot, try await workspace.plan(of: record), given, retriesFailed: phase == .failed)
     }
 }
