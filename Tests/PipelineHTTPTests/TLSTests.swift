@@ -116,6 +116,17 @@ struct TLSTests {
         #expect(server.requests.isEmpty)
     }
 
+    // It was told in OpenSSL's words alone, and tried for a day without a hint.
+    @Test("a server that answers in plain HTTP is told, and may be another one later")
+    func plainServer() async throws {
+        let server = try LineServer(greeting: "HTTP/1.1 400 Bad Request") { _, _ in .nothing }
+        defer { server.stop() }
+        let failure = await reason("https://127.0.0.1:\(server.port)/", TLSOptions())
+        #expect(failure?.reason == .tls(.notSpoken))
+        #expect(failure?.message.hasPrefix("127.0.0.1:\(server.port) does not speak TLS") == true)
+        #expect(failure?.isRetryable == true && failure?.connectionMade == false)
+    }
+
     @Test("a client certificate where the server wants one")
     func clientCertificate() async throws {
         let server = try await TLSServer.start(needsClientCertificate: true)

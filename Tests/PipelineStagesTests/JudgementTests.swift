@@ -186,6 +186,10 @@ struct JudgementTests {
                 .tls(.pinWithoutTLS), .definite,
                 "only https has keys: check the url of service 'api', and where it redirects to"
             ),
+            (
+                .tls(.notSpoken), .silent,
+                "does it speak http:// and not https://? check the url of service 'api'"
+            ),
             (.tls(.other), .silent, ""),
             (.invalidRequest("x"), .definite, ""),
         ])

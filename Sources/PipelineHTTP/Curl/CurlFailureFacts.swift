@@ -63,7 +63,8 @@ struct CurlFailureFacts {
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH: .tls(.pinMismatch)
         case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CRL_BADFILE:
             .tls(.localFile)
-        case CURLE_SSL_CONNECT_ERROR: isBrokenHandshake ? .connectionReset : .tls(.other)
+        case CURLE_SSL_CONNECT_ERROR:
+            isBrokenHandshake ? .connectionReset : .tls(isAnsweredWithoutTLS ? .notSpoken : .other)
         case CURLE_USE_SSL_FAILED, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS: .tls(.other)
         default: nil
         }
@@ -83,6 +84,14 @@ struct CurlFailureFacts {
 
     private var isBrokenHandshake: Bool {
         text.contains("SYSCALL") || text.contains("unexpected eof") || text.contains("reset by peer")
+    }
+
+    /// True when the first bytes that came are no record of TLS, in the words of OpenSSL and of GnuTLS. With a proxy they
+    /// are the service's once the proxy has made a connection.
+    private var isAnsweredWithoutTLS: Bool {
+        guard proxy == nil || connectStatus != 0 else { return false }
+        let words = ["wrong version number", "packet length too long", "unknown protocol", "unexpected TLS packet"]
+        return words.contains { text.contains($0) }
     }
 
     /// libcurl counts the 1xx answers of a transfer towards its limit of 300 KiB: after some thousand of them a long

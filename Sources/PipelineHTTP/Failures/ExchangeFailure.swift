@@ -93,6 +93,8 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case expired, notYetValid, wrongHost, unknownAuthority, pinMismatch
         /// Keys are pinned, and the URL, perhaps that of a redirect, is one of plain http.
         case pinWithoutTLS
+        /// What the other side answered is no TLS, but mostly plain HTTP.
+        case notSpoken
         /// A local file (authorities, certificate or key) can't be used.
         case localFile
         case other
@@ -138,7 +140,7 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
             .answeredEarly:
             true
         case .proxy(_, let failure): failure.isPassing
-        case .tls(let failure): failure == .other
+        case .tls(let failure): failure == .other || failure == .notSpoken
         case .outOfResources, .held, .notReady: true
         case .localRead(let code, _), .localWrite(let code, _): DescriptorBudget.isPassing(code)
         case .cancelled, .protocolError, .undecodable, .foreignCoding, .sourceChanged, .bodyTooLarge, .tooManyRedirects,

@@ -52,6 +52,7 @@ enum FailureText {
         case .unknownAuthority: "The certificate of \(host) comes from an authority that is not trusted here"
         case .pinMismatch: "The public key of \(host) is not one of those pinned"
         case .pinWithoutTLS: "Keys are pinned, and \(host) would be reached without TLS"
+        case .notSpoken: "\(host) does not speak TLS"
         case .localFile: "A local certificate or key file could not be used"
         case .other: "No secure connection to \(host) could be made"
         }

@@ -27,6 +27,7 @@ struct ExchangeAdvice {
         case .tls(.expired), .tls(.notYetValid):
             return "check the clock of this machine; otherwise its owner must renew it"
         case .tls(.wrongHost): return "check \(owner)"
+        case .tls(.notSpoken): return "does it speak http:// and not https://? check \(owner)"
         case .tls(.pinMismatch): return "if the service has a new key, change \"pinnedPublicKeys\""
         case .tls(.pinWithoutTLS): return "only https has keys: check \(owner), and where it redirects to"
         case .timedOut(.total): return "a longer \"timeout\" may help"
