@@ -9,7 +9,8 @@ struct DocumentNote {
 
     /// Nil where the file says what it said, or can't be read.
     init?(of job: JobSnapshot) {
-        self.init(of: job.record, isBatch: job.batch != nil || job.record.item != nil, submitted: Self.submitted(of: job))
+        self.init(
+            of: job.record, isBatch: job.batch != nil || job.record.item != nil, submitted: Self.submitted(of: job))
     }
 
     /// - Parameter submitted: a step whose remote job another job would not take over, but submit once more.

@@ -65,10 +65,11 @@ struct WhyCommand: WorkspaceCommand {
             if let worker = try await WorkerText(found, journal) { console.data("  \(worker.line)") }
             if let advice { console.data("  \("do:", .cyan) \(advice)") }
             if !hasEnded, let change = DocumentNote(of: found.snapshot) { console.data("  \(change.text)") }
+            let hints = try await Self.hints(for: held, of: found.snapshot, journal)
             for step in held {
                 let pressed = pressing(step, found.snapshot, plan)
                 let response = LastResponse(of: step.step, in: exchanges)
-                Self.lines(step, pressed: pressed, response).forEach { console.data($0) }
+                Self.lines(step, pressed: pressed, response, hint: hints[step.step]).forEach { console.data($0) }
             }
             for line in background?.lines ?? [] { console.data(SafeText.line(line)) }
             for record in untold { console.data(SafeText.line(Self.line(record))) }
@@ -102,6 +103,21 @@ struct WhyCommand: WorkspaceCommand {
             }
             return standstill.heldBack(until: deferral.until, reason: deferral.reason, advice: advice)
         }
+    }
+
+    /// Returns the hints of the last failed attempts of steps that wait for the next one, where the journal's last events
+    /// have them.
+    private static func hints(
+        for held: [BlockedStep], of job: JobSnapshot, _ journal: Workspace.Journal
+    ) async throws -> [StepKey: String] {
+        let failing = Set(held.map(\.step).filter { job.steps[$0]?.state.isFailing == true })
+        if failing.isEmpty { return [:] }
+        var hints: [StepKey: String] = [:]
+        for event in try await journal.events(of: job.record.id, after: max(0, job.sequence - 64)) {
+            guard event.kind == .attemptFailed, let step = event.step, failing.contains(step) else { continue }
+            hints[step] = event.data["error"]?["hint"]?.string
+        }
+        return hints
     }
 
     static func verb(_ phase: JobPhase) -> String {
@@ -211,7 +227,7 @@ struct WhyCommand: WorkspaceCommand {
     }
 
     private static func lines(
-        _ held: BlockedStep, pressed: StepExpiry?, _ response: LastResponse?
+        _ held: BlockedStep, pressed: StepExpiry?, _ response: LastResponse?, hint: String?
     ) -> [StyledText] {
         let clock = TimeText(now: SystemClock().now)
         var lines: [StyledText] = ["\(held.step.description, .bold): \(held.reason)"]
@@ -221,9 +237,18 @@ struct WhyCommand: WorkspaceCommand {
             lines.append("  must act before \(clock.clock(time)), \(clock.until(time)): \(words(pressed, held.step))")
         }
         if let tried = held.tried { lines.append("  tried: \(tried)") }
+        if let hint { lines.append("  \("hint:", .cyan) \(hint)") }
         if let response { lines.append("  \(response.line(clock))") }
         if let advice = held.advice { lines.append("  \("do:", .cyan) \(advice)") }
         return lines
+    }
+}
+
+extension StepState {
+    /// True if its last attempt failed, and another one is to come.
+    fileprivate var isFailing: Bool {
+        guard case .waiting(let attempt, _, let reason) = self else { return false }
+        return attempt.failures + attempt.noResponseCount > 0 || reason.kind == .noAnswer
     }
 }
 
