@@ -24,7 +24,7 @@ struct DocumentNote {
             if isBatch {
                 "its batch takes the new one by the same 'pipeline run' with --changed"
             } else if let submitted {
-                "'pipeline run \(name)' begins the new one, and submits again what \(submitted.words) has at its service"
+                "'pipeline run \(name)' begins the new one, and submits again what \(submitted.words) has submitted"
             } else {
                 "the new one begins with 'pipeline run \(name)'"
             }
