@@ -93,7 +93,7 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case expired, notYetValid, wrongHost, unknownAuthority, pinMismatch
         /// Keys are pinned, and the URL, perhaps that of a redirect, is one of plain http.
         case pinWithoutTLS
-        /// What the other side answered is no TLS, but mostly plain HTTP.
+        /// The other side answers with something else than TLS, mostly plain HTTP.
         case notSpoken
         /// A local file (authorities, certificate or key) can't be used.
         case localFile

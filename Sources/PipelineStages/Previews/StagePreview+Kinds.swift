@@ -37,6 +37,8 @@ extension DownloadStage {
     func preview(in scope: PreviewScope) async -> StagePreview {
         StagePreview(
             requests: [await requests.preview(definition, as: "download", in: scope)],
+            once: definition.isIdempotent
+                ? nil : "sent again, and the service may do the work, and charge for it, once more",
             writes: to.describe(in: scope.known))
     }
 }

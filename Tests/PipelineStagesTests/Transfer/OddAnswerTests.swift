@@ -52,6 +52,19 @@ struct OddAnswerTests {
         #expect(service.requests.count == 1)
     }
 
+    /// It was sent three times without a word, and each was paid.
+    @Test("to a POST that breaks off warns that it is sent again, and may be charged again")
+    func brokenPost() async throws {
+        let service = try broken(.status(200, bytes: content))
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "download", "service": "api", "request": { "POST": "/speech" }, "to": "m.obj" }
+            """, url: service.url, folder: folder.path)
+        await expectContent(bench)
+        #expect(service.requests.count == 2)
+        #expect(bench.state.warnings.count { $0.contains("the response to the POST broke off") } == 1)
+    }
+
     @Test("with more bytes than the range that it names takes none of these")
     func longRange() async throws {
         let (start, end) = (Self.mebibyte, content.count)
