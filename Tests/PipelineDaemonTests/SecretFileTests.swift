@@ -92,6 +92,8 @@ struct SecretFileTests {
         _ = try write("TOKEN", "sesame" + end)
         let sources = SecretSources(file: [:], environment: ["CREDENTIALS_DIRECTORY": folder])
         #expect(await sources.secret("TOKEN") == "sesame")
+        let variable = SecretSources(file: [:], environment: ["PIPELINE_SECRET_TOKEN": "sesame" + end])
+        #expect(await variable.secret("TOKEN") == "sesame")
         let command = SecretSources(
             file: [:], environment: [:], command: ["/bin/sh", "-c", "printf 'sesame\(end)'"])
         #expect(await command.secret("TOKEN") == "sesame")

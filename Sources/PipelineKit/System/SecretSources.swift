@@ -29,8 +29,10 @@ package struct SecretSources: SecretSource {
 
     package func secret(_ name: String) async -> String? {
         let current = path.flatMap { path in try? Self.read(path) }
-        // A CI system gives an empty variable for a secret that it does not have.
-        let variable = environment["PIPELINE_SECRET_\(name)"].flatMap { $0.isEmpty ? nil : $0 }
+        // A CI system gives an empty variable for a secret that it does not have; and a value that was put there from a
+        // file often has the file's line break at its end.
+        let variable = environment["PIPELINE_SECRET_\(name)"].map { LineEnd.removed(from: $0) }
+            .flatMap { $0.isEmpty ? nil : $0 }
         let known = current?[name] ?? file[name] ?? credential(name) ?? variable
         if let known { return known }
         return await command?.secret(name)
