@@ -134,9 +134,9 @@ struct ComputeMonitorTests {
     }
 
     @Test(
-        "goes on from the checkpoints of before",
+        "goes on from the checkpoints of before, and is done where a person said what became of the submit",
         arguments: [
-            (#""isEnded":true"#, true), (#""isEnded":false"#, false),
+            (#""isEnded":true"#, true), (#""isEnded":false"#, true), (#""isEnded":false,"isLeftOpen":true"#, false),
             (#""isEnded":false,"monitor":"http://api.test/op""#, true),
         ])
     func earlierCheckpoint(members: String, isFinished: Bool) async throws {

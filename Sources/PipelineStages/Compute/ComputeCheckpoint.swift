@@ -21,6 +21,9 @@ struct ComputeCheckpoint: Codable, Sendable {
     var monitor: String?
     /// Without `poll`: whether the answer to the submit was the result.
     var isEnded = false
+    /// Without `poll`: true if the answer that accepted the job named no place to ask at and was no end. Nil where no
+    /// answer did, for a person said what became of the submit, and in checkpoints of before.
+    var isLeftOpen: Bool?
 
     /// The place where the end of a job without `poll` is to be had, as the answer that showed it to be accepted says.
     enum EndPlace {
@@ -32,7 +35,10 @@ struct ComputeCheckpoint: Codable, Sendable {
     }
 
     /// The place where a job without `poll` ends, once it is submitted.
-    var endPlace: EndPlace { isEnded ? .here : monitor.map(EndPlace.at) ?? .nowhere }
+    var endPlace: EndPlace {
+        if let monitor, !isEnded { return .at(monitor) }
+        return isLeftOpen == true ? .nowhere : .here
+    }
 
     /// When the service took the job, or the step began where that is not known. What came before, a service that was
     /// away or full, says nothing of how fast the job goes on.

@@ -127,6 +127,7 @@ struct ComputeStage: Stage {
             state.monitor = receipt.answer.monitor
             // The success of a look-up is its own: it shows that the job is there, not that it has ended.
             state.isEnded = state.monitor == nil && receipt.isDirect && receipt.answer.status != 202
+            state.isLeftOpen = state.monitor == nil && !state.isEnded ? true : nil
             if state.isEnded { wanted += capture.entries }
             try await context.commit(state)
         }
