@@ -18,14 +18,16 @@ extension JobDraft {
     /// The draft of one item: the values of its row over those that all items share, as the document has them now. A row
     /// that was read by an earlier one may lack an input, or have a value that this one does not take.
     func item(_ row: JSONObject) throws(StepFailure) -> JobDraft {
-        var given = inputs
+        // Secret inputs stand in no row, and whoever runs the batch may not have them yet.
+        let definitions = plan.definition.inputs.filter { !$0.isSecret }
+        var given = shownInputs
         for member in row { given[member.name] = member.value }
         let folder = AbsolutePath.folder(of: path)
         do throws(InputsError) {
-            return with(
-                inputs: try InputValues(
-                    inputs: plan.definition.inputs, folders: (folder, folder), scope: known, standardInput: { nil }
-                ).values(from: GivenInputs(document: given)))
+            let values = try InputValues(
+                inputs: definitions, folders: (folder, folder), scope: known, standardInput: { nil }
+            ).values(from: GivenInputs(document: given))
+            return with(inputs: JSONObject((Array(values) + Array(secretInputs)).map { ($0.name, $0.value) }))
         } catch {
             throw error.problems.first ?? StepFailure("its inputs can't be read")
         }
