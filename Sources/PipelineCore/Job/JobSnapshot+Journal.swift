@@ -44,8 +44,11 @@ extension JobSnapshot {
         }
     }
 
-    /// Takes a person's request in, in place of one before.
-    public mutating func post(_ request: JobRequest) { self.request = request }
+    /// Takes a person's request in, in place of one before. One to pause says nothing to a job that has paused already: it
+    /// would pause once more when it goes on.
+    public mutating func post(_ request: JobRequest) {
+        if request != .pause || cause != .paused { self.request = request }
+    }
 
     /// Counts a callback for a step. A journal knows those that it has had by their ids (``Callback/id``), and gives each to
     /// the job once.

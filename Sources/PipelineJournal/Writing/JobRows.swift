@@ -58,10 +58,19 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
         return [job] + ofItems
     }
 
-    /// Leaves a request in the job's row; gives the owner that is to be woken.
+    /// Leaves a request in the job's row; gives the owner that is to be woken. One to pause says nothing to a job that has
+    /// paused already: it would pause once more when it goes on.
     func post(_ request: JobRequest, to job: JobID) throws(JournalFailure) -> OwnerID? {
         guard let found = try findOwner(of: job) else { throw .noSuchJob(job) }
-        try setRequest(request, found.number)
+        switch request {
+        case .cancel: try setRequest(request, found.number)
+        case .pause:
+            try run(
+                """
+                UPDATE jobs SET request = :request
+                WHERE number = :job AND (cause IS NULL OR cause <> 'paused')
+                """, ["request": request.rawValue, "job": found.number])
+        }
         return found.livingOwner
     }
 
