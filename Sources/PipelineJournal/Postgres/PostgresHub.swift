@@ -199,8 +199,13 @@ final class PostgresHub: Sendable {
         state.withLock { state in for lease in leases { state.claims[lease.job] = (lease, now) } }
     }
 
-    /// The lease of a job that was claimed and not begun.
-    func takeClaim(of job: JobID) -> Lease? { state.withLock { $0.claims.removeValue(forKey: job)?.lease } }
+    /// The lease of a job that was claimed and not begun. Whoever acquires a job wants it: it is declined no more.
+    func takeClaim(of job: JobID) -> Lease? {
+        state.withLock { state in
+            state.declined[job] = nil
+            return state.claims.removeValue(forKey: job)?.lease
+        }
+    }
 
     func isClaimed(_ job: JobID) -> Bool { state.withLock { $0.claims[job] != nil } }
 
