@@ -199,7 +199,7 @@ final class PostgresHub: Sendable {
         state.withLock { state in for lease in leases { state.claims[lease.job] = (lease, now) } }
     }
 
-    /// The lease of a job that was claimed and not begun. Whoever acquires a job wants it: it is declined no more.
+    /// The lease of a job that was claimed and not begun. A job that is acquired is wanted: it is declined no more.
     func takeClaim(of job: JobID) -> Lease? {
         state.withLock { state in
             state.declined[job] = nil

@@ -18,7 +18,7 @@ extension JobDraft {
     /// The draft of one item: the values of its row over those that all items share, as the document has them now. A row
     /// that was read by an earlier one may lack an input, or have a value that this one does not take.
     func item(_ row: JSONObject) throws(StepFailure) -> JobDraft {
-        // Secret inputs stand in no row, and whoever runs the batch may not have them yet.
+        // Secret inputs stand in no row, and the owner of the batch may not have them yet.
         let definitions = plan.definition.inputs.filter { !$0.isSecret }
         var given = shownInputs
         for member in row { given[member.name] = member.value }
