@@ -151,6 +151,9 @@ public struct JournalConformance: Sendable, CustomStringConvertible {
         Self("leave aside what failed before a reading, until a row names it or it begins again") {
             try await BatchPromises.aside($0, $1)
         },
+        Self("give the file of a row that has changed to one item, however its rows stood before") {
+            try await BatchPromises.changedTargets($0, $1)
+        },
         Self("have each file once, also one whose name an item learns late, and as a new item of the key") {
             try await BatchPromises.files($0, $1)
         },

@@ -54,9 +54,6 @@ extension JobSnapshot {
         return failed.min { ($0.0, $0.1) < ($1.0, $1.1) }.map { ($0.1, $0.2) }
     }
 
-    /// The steps that failed in a job that may succeed nevertheless, or beside what failed it.
-    package var failedSteps: [StepKey] { steps.lazy.filter { $0.value.state.name == .failed }.map(\.key).sorted() }
-
     /// True for a job or a batch of the background that was handed over, or let go in order, and that nobody has taken up: it goes on
     /// by itself as soon as the background owner or a worker looks, and no person needs to resume it.
     package var isQueued: Bool {

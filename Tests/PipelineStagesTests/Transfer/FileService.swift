@@ -11,9 +11,8 @@ final class FileService: LoopbackService {
         var tag: String? = "\"v1\""
         /// Fields of each 200 and 206.
         var fields: [(String, String)] = []
-        /// Cuts the next answers after so many bytes of their body; a reset, or an end in order.
+        /// Cuts the next answers after so many bytes of their body.
         var cuts: [Int] = []
-        var endsInOrder = false
         /// Answers 200 with the whole to a range.
         var ignoresRanges = false
         /// Gives parts of whatever it has by then, and does not say of which version they are.
