@@ -78,6 +78,15 @@ struct JSONNodeParserTests {
         #expect(first?.hint == hint)
     }
 
+    @Test("a text in UTF-16 is told to be that", arguments: [[0xFF, 0xFE, 0x7B, 0], [0xFE, 0xFF, 0, 0x7B]] as [[UInt8]])
+    func otherEncoding(bytes: [UInt8]) {
+        let found = JSONNode.read(SourceText(name: "a.json", bytes: bytes)).errors
+        #expect(found.map(\.message) == ["this text is in UTF-16, and JSON is UTF-8"])
+        #expect(found.first?.hint == "save it as UTF-8")
+        let strict = #expect(throws: JSONSyntaxError.self) { try JSON.parse(bytes) }
+        #expect(strict?.hint == "save it as UTF-8")
+    }
+
     @Test("what can be read over is read over, and all of it reported")
     func recovery() {
         let reading = JSONNode.read(SourceText(name: "a.json", text: "{a: 'x' \"b\": True, \"c\": [1 2]}"))

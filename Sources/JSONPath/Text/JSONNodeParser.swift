@@ -32,6 +32,7 @@ struct JSONNodeParser {
     }
 
     private mutating func document() throws(JSONSyntaxError) -> JSONNode {
+        if let mistake = scanner.encodingMistake { throw mistake }
         try skipTrivia()
         guard scanner.current != nil else {
             throw JSONSyntaxError(

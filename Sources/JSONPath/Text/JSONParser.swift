@@ -25,6 +25,7 @@ struct JSONParser {
     }
 
     private mutating func document() throws(JSONSyntaxError) -> JSON {
+        if let mistake = scanner.encodingMistake { throw mistake }
         scanner.skipWhitespace()
         let value = try value()
         scanner.skipWhitespace()

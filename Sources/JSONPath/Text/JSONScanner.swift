@@ -13,6 +13,12 @@ struct JSONScanner {
         if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { offset = 3 }
     }
 
+    /// The mistake of a text in UTF-16, by the mark that editors put before it; nil for any other text.
+    var encodingMistake: JSONSyntaxError? {
+        guard bytes.count >= 2, bytes[0] >= 0xFE, bytes[1] == (bytes[0] == 0xFE ? 0xFF : 0xFE) else { return nil }
+        return JSONSyntaxError("this text is in UTF-16, and JSON is UTF-8", at: 0, length: 2, hint: "save it as UTF-8")
+    }
+
     /// The byte at the offset; nil at the end.
     @inline(__always)
     var current: UInt8? { offset < bytes.count ? bytes[offset] : nil }
