@@ -61,6 +61,11 @@ enum KeyAlias {
         case "keep" where fields.contains("part"): return "it is a key of \"part\""
         case "received" where fields.contains("ask"), "offset" where fields.contains("ask"):
             return "it is a key of \"ask\""
+        case "once" where fields.contains("submit"): return "it is a key of \"submit\""
+        case "once" where fields.contains("unpack"):
+            return "a download is sent again after a lost response; what may happen only once is a stage of kind "
+                + "\"request\" or \"compute\" before it"
+        case "once" where fields.contains("request"): return "it is a key of \"request\""
         case "run", "script", "command", "shell":
             return fields.contains("kind") ? "a stage sends requests; a program of your own is a plugin" : nil
         default: return nil
@@ -94,6 +99,12 @@ enum KeyAlias {
                 "the method is the key: \"\(method)\": \"\(text(["url", "uri", "path", "href", "endpoint"]) ?? "/path")\""
         case "body", "data", "payload", "content":
             return "a body is one of \"json\", \"form\", \"text\" and \"file\""
+        case "once":
+            return "this request is sent again after a lost response; \"once\" is a key of \"submit\", of stages of "
+                + "kind \"upload\", and of the request of those of kind \"request\""
+        case "ended" where fields.contains("received"):
+            return "an upload has ended when \"offset\" or \"received\" finds the file's size; where it may be gone "
+                + "then, \"once\" of the stage says how to find out"
         default: return withAdvice(key)
         }
     }
