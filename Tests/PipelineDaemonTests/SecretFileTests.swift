@@ -58,6 +58,18 @@ struct SecretFileTests {
         #expect(failure?.title.contains(message) == true)
     }
 
+    @Test(
+        "a line in the form of a shell, of the environment, or with spaces is found by the name that it meant",
+        arguments: ["export TOKEN", "PIPELINE_SECRET_TOKEN", "export PIPELINE_SECRET_TOKEN", "TOKEN ", " TOKEN"])
+    func slips(written: String) throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = try write("s", "# mine\nOTHER=1\n\(written)=sesame\n")
+        let sources = SecretSources(file: try SecretSources.read(path), path: path, environment: [:])
+        #expect(sources.slip(of: "TOKEN") == "\(path):3 has '\(written)=' instead of 'TOKEN='")
+        #expect(sources.slip(of: "OTHER") == nil)
+        #expect(sources.slip(of: "KEN") == nil)
+    }
+
     @Test("a refresh token that took another's place is found again, and nowhere in the clear")
     func refreshTokens() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -33,6 +33,21 @@ struct SecretLines {
         return secrets
     }
 
+    /// Returns where a secret is given in the form of a shell or of the environment, or with spaces: its value is not found
+    /// under its name then. Nil where it is not.
+    func slip(of name: String) -> String? {
+        for (index, line) in lines.enumerated() {
+            guard let equals = line.firstIndex(of: "=") else { continue }
+            let written = String(line[..<equals])
+            var words = written.split(whereSeparator: \.isWhitespace)[...]
+            if words.count > 1, words.first == "export" { words.removeFirst() }
+            guard written != name, words.count == 1, let word = words.first else { continue }
+            guard word == name || word == "PIPELINE_SECRET_\(name)" else { continue }
+            return "\(path):\(index + 1) has '\(written)=' instead of '\(name)='"
+        }
+        return nil
+    }
+
     /// A value in quotes, from behind the first one on.
     private mutating func quoted(_ first: Substring.UnicodeScalarView) throws(StepFailure) -> String {
         let start = next

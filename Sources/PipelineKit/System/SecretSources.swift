@@ -41,6 +41,12 @@ package struct SecretSources: SecretSource {
     /// Returns why the user's command gave no value of a secret that was asked for; nil where it was not to blame.
     package func problem(of name: String) -> String? { command?.problem(name) }
 
+    /// Returns where the secrets file gives a secret that was asked for in another form than its own; nil where it does not.
+    package func slip(of name: String) -> String? {
+        guard let path, let text = FileContent.text(path) else { return nil }
+        return SecretLines(path: path, text: text).slip(of: name)
+    }
+
     private func credential(_ name: String) -> String? {
         guard let credentialsFolder, !name.contains("/"), let text = FileContent.text("\(credentialsFolder)/\(name)")
         else { return nil }

@@ -52,6 +52,9 @@ extension Workspace {
             missing.count == 1
             ? "the secret \(first) is not set"
             : "\(missing.count) secrets are not set: \(missing.joined(separator: ", "))"
+        if let slip = secrets.slip(of: first) {
+            return CommandError(.invalid, "\(title): \(slip)", hint: "write \(first)=value in that line")
+        }
         let ways = "set PIPELINE_SECRET_\(first), or give a file with --secrets-file"
         let problem = secrets.problem(of: first)
         return CommandError(
