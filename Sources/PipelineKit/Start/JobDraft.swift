@@ -60,6 +60,12 @@ package struct JobDraft: Sendable {
     /// - Throws: a `StepFailure` when it can't be read; a `DefinitionError` with the mistakes of a shared service.
     package static func source(at path: String) throws -> SourceText {
         guard let bytes = FileContent.bytes(path, limit: 512 << 20) else {
+            if ["http://", "https://"].contains(where: { path.lowercased().hasPrefix($0) }) {
+                throw StepFailure(
+                    "a pipeline file is read from a disk, and not from \(path)",
+                    hint: "get it with 'curl -fo pipeline.json URL', look at it, then name that file; for a request to "
+                        + "an address 'pipeline init --from-curl' makes a pipeline file of a curl command")
+            }
             throw StepFailure(
                 "cannot read \(path): \(FileContent.reason)",
                 hint: FileContent.isForbidden
