@@ -54,6 +54,11 @@ public enum PipelineCommands {
             return .failed
         }
         do {
+            guard AbsolutePath.isWorkingDirectoryText else {
+                throw CommandError(
+                    .invalid, "the path of the working directory is no text in UTF-8, and jobs keep it as text",
+                    hint: "rename the folder, or change to another one")
+            }
             let settings = try Settings(
                 stateFolder: command.common.stateDir, secretsFile: command.common.secretsFile,
                 plugins: command.common.plugins, profile: command.common.profile,

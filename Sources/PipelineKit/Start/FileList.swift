@@ -29,7 +29,7 @@ enum FileList {
         guard !text.isEmpty else { return text }
         let path = AbsolutePath.of(text, in: folder)
         guard kind(of: path) == nil, isPattern(text) else { return path }
-        return AbsolutePath.of(text, in: FilePattern.literal(folder))
+        return AbsolutePath.ofPattern(text, in: FilePattern.literal(folder))
     }
 
     private static func isPattern(_ text: String) -> Bool { text.utf8.contains { "*?[{".utf8.contains($0) } }
