@@ -48,7 +48,7 @@ struct SharedPollTests {
                 })
         }
 
-        private func answer(_ request: RequestDescription) -> HTTPExchangeResponse {
+        func answer(_ request: RequestDescription) -> HTTPExchangeResponse {
             let (status, body) = state.withLock { state -> (Int, String) in
                 if request.method == .post {
                     let id = "j\(state.ends.count + 1)"
@@ -96,7 +96,7 @@ struct SharedPollTests {
 
     private func benches(
         _ count: Int, _ service: Service, list: String = #""query": { "ids": "${{ join(ids, ',') }}" }"#,
-        isCounted: Bool = true
+        isCounted: Bool = true, network: Network? = nil
     ) throws -> [StageBench] {
         // Where requests are counted, all who are called at once are waited for; one of them asks.
         let polls = SharedPolls { waiting in
@@ -110,7 +110,7 @@ struct SharedPollTests {
                   "submit": { "POST": "/jobs", "once": { "resend": true }, "capture": { "id": "$.id" } },
                   "poll": { "GET": "/jobs/${{ self.id }}", "every": "10s", "status": "$.state", "succeeded": ["done"],
                             "list": { "GET": "/jobs", \(list), "items": "$[*]", "id": "$.id", "atMost": 20 } } }
-                """, network: service.network, polls: polls)
+                """, network: network ?? service.network, polls: polls)
         }
     }
 
@@ -190,6 +190,43 @@ struct SharedPollTests {
         let before = service.state.withLock(\.lists)
         _ = await round(benches, &open)
         #expect(service.state.withLock { $0.lists == before + 1 && $0.largest == 20 })
+    }
+
+    /// A list that got no answer lasted for five minutes, whatever the deadlines of those who waited for it.
+    @Test("a list ends at the earliest deadline of those that it asks for, and each is asked for alone then")
+    func deadline() async throws {
+        let service = Service()
+        let limits = Mutex<[Duration?]>([])
+        let transport = ScriptedTransport { request, options async throws(ExchangeFailure) in
+            guard request.method == .get, URLParts(request.url)?.path == "/v1/jobs" else {
+                return service.answer(request)
+            }
+            limits.withLock { $0.append(options.totalTimeout) }
+            throw ExchangeFailure(.timedOut(.total), message: "It took too long.", connectionMade: true)
+        }
+        let benches = try benches(5, service, network: Network(transport: transport))
+        for bench in benches { await bench.resume() }
+        for (index, bench) in benches.enumerated() {
+            bench.host.read { $0.deadline = $0.now + .seconds(index == 3 ? 20 : 100) }
+        }
+        var open = Set(benches.indices)
+        service.state.withLock { $0.round = 100 }
+        #expect(await round(benches, &open).count == 5)
+        #expect(limits.withLock { $0 } == [.seconds(20)])
+        #expect(service.state.withLock(\.singles) == 5)
+    }
+
+    /// Past its deadline the stage makes one more poll, and that is its own.
+    @Test("a job past its deadline is asked for alone")
+    func pastDeadline() async throws {
+        let service = Service()
+        let benches = try benches(2, service, isCounted: false)
+        for bench in benches { await bench.resume() }
+        for bench in benches { bench.host.read { $0.deadline = $0.now - .seconds(1) } }
+        var open = Set(benches.indices)
+        service.state.withLock { $0.round = 100 }
+        #expect(await round(benches, &open).count == 2)
+        #expect(service.state.withLock { $0.lists == 0 && $0.singles == 2 })
     }
 
     @Test("a list without ids is asked once for all")

@@ -21,8 +21,10 @@ struct ListPoll {
         for poll: PollDefinition, _ rendered: RenderedRequest, _ checkpoint: ComputeCheckpoint
     ) async throws(StageFailure) -> PollFinding? {
         guard mayShare(checkpoint), let id = try await remoteID(), let group = try await group() else { return nil }
-        let entry = await stage.shared.entry(of: id, in: group, atMost: most(in: group)) { ids in
-            await share(ids, in: group)
+        let entry = await stage.shared.entry(
+            of: id, in: group, atMost: most(in: group), before: context.facts.deadline
+        ) { ids, earliest in
+            await share(ids, in: group, until: PollDeadline(in: context, at: earliest))
         }
         guard let entry else { return nil }
         let response = HTTPExchangeResponse(status: 200, body: entry.body, url: entry.url)
@@ -42,6 +44,7 @@ struct ListPoll {
 
     /// Returns whether the job's next look may be a shared one: it is not late, and this is not the tenth.
     private func mayShare(_ checkpoint: ComputeCheckpoint) -> Bool {
+        if PollDeadline(in: context).isPast { return false }
         if (checkpoint.polls + 1) % Self.looksPerOwn == 0 || checkpoint.failures > 0 { return false }
         return RunningTime(in: context).isWithinEstimate != false
     }
@@ -97,20 +100,24 @@ struct ListPoll {
 
     /// Asks for these ids, and for those of other processes that are due; takes what others have learned of these. One due
     /// job alone is asked for alone.
-    private func share(_ ids: [String], in group: String) async -> SharedPolls.Entries {
+    ///
+    /// - Parameter deadline: the earliest of those who wait: what is not known by then each asks for alone.
+    private func share(
+        _ ids: [String], in group: String, until deadline: PollDeadline
+    ) async -> SharedPolls.Entries {
         var found: SharedPolls.Entries = [:]
         var left = ids
-        while !left.isEmpty, !Task.isCancelled {
+        while !left.isEmpty, !Task.isCancelled, !deadline.isPast {
             guard holdsNoSecret,
                 let turn = await context.services.beginList(group, ids: left, atMost: most(in: group))
             else {
-                return left.count > 1 ? await ask(left, in: group).found : [:]
+                return left.count > 1 ? await ask(left, in: group, until: deadline).found : [:]
             }
             for case (let id, let entry?) in turn.known {
                 found[id] = ServiceResponse(status: 200, headers: [], url: entry.url, body: entry.body)
             }
             if !turn.ask.isEmpty {
-                let entries = turn.ask.count > 1 ? await ask(turn.ask, in: group).found : [:]
+                let entries = turn.ask.count > 1 ? await ask(turn.ask, in: group, until: deadline).found : [:]
                 await context.services.endList(
                     group, asked: turn.ask, entries: entries.mapValues { ListEntry(url: $0.url, body: $0.body) })
                 found.merge(entries) { $1 }
@@ -127,23 +134,27 @@ struct ListPoll {
     /// next lists are no longer than they were.
     ///
     /// - Returns: what was found, and whether the list was taken as it was asked for.
-    private func ask(_ ids: [String], in group: String) async -> (found: SharedPolls.Entries, isTaken: Bool) {
+    private func ask(
+        _ ids: [String], in group: String, until deadline: PollDeadline
+    ) async -> (found: SharedPolls.Entries, isTaken: Bool) {
         do throws(StageFailure) {
-            return (try await entries(ids), true)
+            return (try await entries(ids, until: deadline), true)
         } catch {
             guard case .failed(let failed) = error, let status = failed.failure.status,
                 PollList.refusals.contains(status), ids.count > 1
             else { return ([:], false) }
             let middle = ids.count / 2
-            let first = await ask(Array(ids[..<middle]), in: group)
-            let second = await ask(Array(ids[middle...]), in: group)
+            let first = await ask(Array(ids[..<middle]), in: group, until: deadline)
+            let second = await ask(Array(ids[middle...]), in: group, until: deadline)
             // A list that is refused for one of its ids says nothing of the length.
             if first.isTaken, second.isTaken { stage.shared.limit(to: ids.count - middle, in: group) }
             return (first.found.merging(second.found) { first, _ in first }, false)
         }
     }
 
-    private func entries(_ ids: [String]) async throws(StageFailure) -> SharedPolls.Entries {
+    private func entries(
+        _ ids: [String], until deadline: PollDeadline
+    ) async throws(StageFailure) -> SharedPolls.Entries {
         let wanted = Set(ids)
         let paginate = try await context.evaluate { scope throws(EvaluationFailure) in
             try list.paginate?.resolved(in: scope)
@@ -157,10 +168,12 @@ struct ListPoll {
         var found: SharedPolls.Entries = [:]
         var doubtful: Set<String> = []
         repeat {
-            if Task.isCancelled { throw .stopped }
+            if Task.isCancelled || deadline.isPast { throw .stopped }
             requests.countPoll("list", in: context)
             let page = try await request.fetch(&walk, cursor: &cursor, in: context, role: "poll", limit: limit) {
                 $0.ids = .array(ids.map { .string($0) })
+            } options: {
+                deadline.limit(&$0)
             }
             for item in page.items {
                 let entry = ServiceResponse(

@@ -14,14 +14,21 @@ struct PollDeadline {
     private let context: Context
     /// The time when the poll began.
     private let begun: Timestamp
-    /// Nil for a stage that has none.
-    private var time: Timestamp? { context.facts.deadline }
+    /// Nil where there is none.
+    private let time: Timestamp?
 
-    /// The deadline for a poll that begins now.
-    init(in context: Context) {
+    /// The stage's own deadline, for a poll that begins now.
+    init(in context: Context) { self.init(in: context, at: context.facts.deadline) }
+
+    /// A deadline for a poll that begins now: of one that many jobs share the earliest of theirs.
+    init(in context: Context, at time: Timestamp?) {
         self.context = context
+        self.time = time
         begun = context.now
     }
+
+    /// True once it has come.
+    var isPast: Bool { time.map { context.now >= $0 } ?? false }
 
     /// Returns how long a poll may take from now: until the deadline, past which another one is made. Nil without a
     /// deadline.
@@ -47,7 +54,7 @@ struct PollDeadline {
 
     /// Ends the stage once the deadline is past, at the service too.
     func enforce(on stage: ComputeStage) async throws(StageFailure) {
-        guard let time, context.now >= time else { return }
+        guard isPast else { return }
         var failure = GuardedSubmit.tooLate(context)
         failure.service = stage.requests.service?.name
         if let cancelRequest = stage.cancelRequest {

@@ -10,6 +10,7 @@ package final class SharedPolls: Sendable {
 
     private struct Waiting {
         let id: String
+        let deadline: Timestamp?
         let answer: CheckedContinuation<ServiceResponse?, Never>
     }
 
@@ -47,9 +48,11 @@ package final class SharedPolls: Sendable {
     /// - Parameters:
     ///   - group: who may share a list: the same service, request and account.
     ///   - atMost: how many ids are asked for at a time.
-    ///   - ask: sends the list request for these ids.
+    ///   - deadline: when the job's stage is to end; nil for one that has no deadline.
+    ///   - ask: sends the list request for these ids, and gives it up at the earliest deadline of all who wait.
     func entry(
-        of id: String, in group: String, atMost: Int, ask: ([String]) async -> Entries
+        of id: String, in group: String, atMost: Int, before deadline: Timestamp?,
+        ask: ([String], _ earliest: Timestamp?) async -> Entries
     ) async -> ServiceResponse? {
         let ticket = state.withLock { state -> Int? in
             if !state.groups[group, default: Group()].isGathering {
@@ -59,18 +62,20 @@ package final class SharedPolls: Sendable {
             state.lastTicket += 1
             return state.lastTicket
         }
-        if let ticket { return await answer(to: ticket, of: id, in: group) }
-        return await lead(id, group, atMost, ask)
+        if let ticket { return await answer(to: ticket, of: id, before: deadline, in: group) }
+        return await lead(id, group, atMost, deadline, ask)
     }
 
     /// Waits for the answer to a request that another call makes.
-    private func answer(to ticket: Int, of id: String, in group: String) async -> ServiceResponse? {
+    private func answer(
+        to ticket: Int, of id: String, before deadline: Timestamp?, in group: String
+    ) async -> ServiceResponse? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isIn = state.withLock { state in
                     // Who comes just after the others have gone asks alone.
                     guard state.groups[group]?.isGathering == true, !Task.isCancelled else { return false }
-                    state.groups[group]?.waiting[ticket] = Waiting(id: id, answer: continuation)
+                    state.groups[group]?.waiting[ticket] = Waiting(id: id, deadline: deadline, answer: continuation)
                     return true
                 }
                 if !isIn { continuation.resume(returning: nil) }
@@ -83,7 +88,8 @@ package final class SharedPolls: Sendable {
     private func waiting(in group: String) -> Int { state.withLock { $0.groups[group]?.waiting.count ?? 0 } }
 
     private func lead(
-        _ id: String, _ group: String, _ atMost: Int, _ ask: ([String]) async -> Entries
+        _ id: String, _ group: String, _ atMost: Int, _ deadline: Timestamp?,
+        _ ask: ([String], _ earliest: Timestamp?) async -> Entries
     ) async -> ServiceResponse? {
         var known = -1
         for _ in 0..<Self.gatherings {
@@ -102,10 +108,11 @@ package final class SharedPolls: Sendable {
         var ids = [id]
         var asked: Set<String> = [id]
         for other in others where asked.insert(other.id).inserted { ids.append(other.id) }
+        let earliest = ([deadline] + others.map(\.deadline)).compactMap(\.self).min()
         var mine: ServiceResponse?
         for start in stride(from: 0, to: ids.count, by: max(1, atMost)) {
             let chunk = Array(ids[start..<min(start + max(1, atMost), ids.count)])
-            let entries = await ask(chunk)
+            let entries = await ask(chunk, earliest)
             mine = mine ?? entries[id]
             for other in others where chunk.contains(other.id) { other.answer.resume(returning: entries[other.id]) }
         }

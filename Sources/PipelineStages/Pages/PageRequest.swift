@@ -28,17 +28,19 @@ struct PageRequest: Sendable {
 
     /// Fetches the page that the walk stands at, and moves the walk on.
     ///
-    /// - Parameter cursor: what led to the page, of its JSON type; after it what leads to the next one.
+    /// - Parameters:
+    ///   - cursor: what led to the page, of its JSON type; after it what leads to the next one.
+    ///   - options: changes how the request is sent.
     func fetch<Checkpoint>(
         _ walk: inout PageWalk, cursor: inout JSON?, in context: StageContext<Checkpoint>, role: String? = nil,
-        limit: Int?, adjust: (inout Scope) -> Void = { _ in }
+        limit: Int?, adjust: (inout Scope) -> Void = { _ in }, options: (inout ExchangeOptions) -> Void = { _ in }
     ) async throws(StageFailure) -> Page {
         let first = try await requests.render(
             withCursorInBody(at: walk, cursor), in: context, role: role, adjust: adjust)
         var rendered = try await placed(first, at: walk, cursor, in: context)
         rendered.items = content.items
         let response: HTTPExchangeResponse
-        switch await requests.send(rendered, in: context) {
+        switch await requests.send(rendered, in: context, adjust: options) {
         case .failure(let failure): throw requests.failure(failure, of: rendered, in: context)
         case .success(let answered): response = answered
         }
