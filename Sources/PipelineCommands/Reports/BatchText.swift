@@ -54,7 +54,7 @@ struct BatchText {
         let remaining = batch.itemCount - batch.endedCount
         return [
             "batch": .string(key), "job": .string(snapshot.record.id.text),
-            "pipeline": .string(snapshot.record.pipeline),
+            "pipeline": .string(snapshot.record.pipeline), "key": .string(key),
             "state": .string(snapshot.phase(isOwned: isOwned).rawValue),
             "cause": JSON(snapshot.suspension(isOwned: isOwned)?.rawValue),
             "started": .string(snapshot.record.started.description), "ended": JSON(snapshot.ended?.description),

@@ -103,6 +103,7 @@ struct SeenBatchTests {
             for line in await events.end.lines { OutputSchemaTests.check(try JSON.parse(line), event) }
             let list = try JSON.parse(try await workplace.run("list", "--json").output)
             OutputSchemaTests.check(try #require(list.array?.first), shown)
+            #expect(list.array?.first?["key"] == "june", "as a job has it: \(list.text)")
             OutputSchemaTests.check(try JSON.parse(try await workplace.run("why", "june", "--json").output), why)
             OutputSchemaTests.check(
                 try JSON.parse(try await workplace.run("why", "june/talk-1", "--json").output),
