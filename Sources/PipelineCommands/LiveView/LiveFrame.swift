@@ -104,7 +104,7 @@ struct LiveFrame {
 
     private func took(_ line: LiveModel.Line) -> String? {
         guard let started = line.started, let ended = line.ended else { return nil }
-        return TimeText.span((ended - started).seconds)
+        return TimeText.span(ended.seconds(since: started))
     }
 
     private func transfer(_ line: LiveModel.Line, _ level: Int) -> String? {

@@ -103,7 +103,7 @@ struct BatchText {
             "started   \(clock.dated(snapshot.record.started))",
         ]
         if let ended = snapshot.ended {
-            let length = TimeText.span((ended - snapshot.record.started).seconds)
+            let length = TimeText.span(ended.seconds(since: snapshot.record.started))
             lines.append("ended     \(clock.dated(ended)), after \(length)")
         }
         if let rate = job.itemRate(at: now), rate > 0 {

@@ -33,7 +33,8 @@ struct JobText {
             "started   \(clock.dated(record.started))",
         ]
         if let ended = snapshot.ended {
-            lines.append("ended     \(clock.dated(ended)), after \(TimeText.span((ended - record.started).seconds))")
+            let length = TimeText.span(ended.seconds(since: record.started))
+            lines.append("ended     \(clock.dated(ended)), after \(length)")
         }
         if let estimate = report.estimate {
             let (half, most) = (TimeText.span(estimate.quantile(0.5)), TimeText.span(estimate.quantile(0.9)))

@@ -25,7 +25,7 @@ struct LastResponse {
     func json(_ clock: TimeText) -> JSON {
         [
             "time": .string(record.started.description),
-            "age": .number(JSONNumber(max(0, (clock.now - record.started).seconds))),
+            "age": .number(JSONNumber(clock.now.seconds(since: record.started))),
             "status": record.answer.map { .number(JSONNumber($0.status)) } ?? .null, "body": JSON(body),
             "failure": record.answer == nil ? .string(failure) : .null,
         ]

@@ -44,7 +44,7 @@ struct StageChart {
         let from = min(columns - 1, Int(first * Double(columns)))
         let length = max(1, Int((last * Double(columns)).rounded(.up)) - from)
         let filled = String(repeating: step.ended == nil ? "▒" : "█", count: min(length, columns - from))
-        let time = TimeText.span(((step.ended ?? end) - (step.started ?? start)).seconds)
+        let time = TimeText.span((step.ended ?? end).seconds(since: step.started ?? start))
         return String(repeating: " ", count: from) + filled + " " + time
     }
 }

@@ -9,7 +9,7 @@ extension ItemOutcome {
         default: self.init(.failed)
         }
         ended = time
-        seconds = (time - job.record.started).seconds
+        seconds = time.seconds(since: job.record.started)
         failure = state == .failed ? job.failure.map { ItemFailure(stage: $0.step.stage, failure: $0.failure) } : nil
         (cost, moved) = (job.cost, job.moved)
         if state == .succeeded, cost == nil, Self.isFree(job, in: plan) { cost = 0 }

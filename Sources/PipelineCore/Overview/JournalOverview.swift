@@ -110,7 +110,7 @@ package struct JobRun: Sendable, Hashable {
         self.outcome = outcome
     }
 
-    package var seconds: Double { max(0, (ended - started).seconds) }
+    package var seconds: Double { ended.seconds(since: started) }
 }
 
 /// A number that belongs to a stage of a pipeline.

@@ -31,6 +31,10 @@ public struct Timestamp: Sendable, Hashable {
         return .milliseconds(overflow ? (time > earlier ? .max : .min) : difference)
     }
 
+    /// Returns how many seconds something lasted that began at `earlier` and ends now. A clock that was set back meanwhile
+    /// says an end before the beginning; that counts as no time.
+    package func seconds(since earlier: Timestamp) -> Double { max(0, (self - earlier).seconds) }
+
     public static func += (time: inout Timestamp, duration: Duration) { time = time + duration }
 }
 

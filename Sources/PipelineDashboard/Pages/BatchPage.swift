@@ -81,7 +81,7 @@ struct BatchPage {
         } else if let cost = batch.cost {
             facts.append(("Cost", page.amount(cost)))
         }
-        if let end = job.snapshot.ended { facts.append(("Took", page.span((end - record.started).seconds))) }
+        if let end = job.snapshot.ended { facts.append(("Took", page.span(end.seconds(since: record.started)))) }
         let list = facts.map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" as Markup }
         return "<div id=\"facts\" data-live><dl class=\"facts\">\(list)</dl></div>"
     }

@@ -99,10 +99,10 @@ struct JobPage {
             ("Started", page.time(record.started)),
         ]
         if let ended = snapshot.ended {
-            facts.append(("Took", page.span((ended - record.started).seconds)))
+            facts.append(("Took", page.span(ended.seconds(since: record.started))))
             facts.append(("Ended", page.time(ended)))
         } else {
-            facts.append(("So far", page.span(max(0, (page.now - record.started).seconds))))
+            facts.append(("So far", page.span(page.now.seconds(since: record.started))))
         }
         if let left {
             facts.append(
@@ -221,7 +221,7 @@ struct JobPage {
         items: [(StepKey, StepRecord)]
     ) -> [Markup] {
         let kind: Markup = plan?.stage(key.stage).map { "<small>\($0.kind)</small>" } ?? ""
-        let took = step.started.map { ((step.ended ?? page.now) - $0).seconds }
+        let took = step.started.map { (step.ended ?? page.now).seconds(since: $0) }
         let moved: Markup =
             step.bytesSent + step.bytesReceived == 0
             ? Page.nothing : "↑ \(page.bytes(step.bytesSent)) ↓ \(page.bytes(step.bytesReceived))"

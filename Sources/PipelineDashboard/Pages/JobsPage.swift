@@ -202,12 +202,12 @@ struct JobsPage {
             ? """
             <td class="tick"><input type="checkbox" name="job" value="\(record.id.text)" aria-label="Choose \(name(record))"></td>
             """ : ""
-        let took = ((snapshot.ended ?? page.now) - record.started).seconds
+        let took = (snapshot.ended ?? page.now).seconds(since: record.started)
         return """
             <tr id="job-\(record.id.text)">\(tick)<td class="where">\(page.state(job.phase.rawValue))\(reason)</td>\
             <td class="what">\(what(snapshot))</td>\
             <td data-label="started">\(page.time(record.started))</td>\
-            <td class="number" data-label="took">\(page.span(max(0, took)))</td>\
+            <td class="number" data-label="took">\(page.span(took))</td>\
             <td class="number" data-label="left">\(Self.left(left))</td>\
             <td class="number" data-label="bytes">\(moved(job.bytesMoved))</td>\
             <td class="number" data-label="cost">\(page.amount(snapshot.cost ?? snapshot.batch?.cost))</td></tr>

@@ -61,7 +61,7 @@ struct JobMeter {
 
     private func countEnd(_ result: String, _ event: JobEvent, _ all: inout Measurements) {
         all.count(.jobsEnded, [pipeline, result])
-        all.observe(.jobDuration, [pipeline], (event.time - started).seconds)
+        all.observe(.jobDuration, [pipeline], event.time.seconds(since: started))
     }
 
     private func finish(
@@ -70,7 +70,7 @@ struct JobMeter {
         if let result { countAttempt(result, event, step, plan, &all) }
         // The time of an item is part of its stage's.
         guard let key = event.step, key.item == nil, let began = step?.started else { return }
-        all.observe(.stageDuration, [pipeline, key.stage], (event.time - began).seconds)
+        all.observe(.stageDuration, [pipeline, key.stage], event.time.seconds(since: began))
     }
 
     private func countAttempt(

@@ -11,12 +11,12 @@ package struct TimeText {
 
     /// Returns how long it is until then, from an hour on with the time of the day, from a day on with the date.
     package func until(_ time: Timestamp) -> String {
-        let left = max(0, (time - now).seconds)
+        let left = time.seconds(since: now)
         return left < 3600 ? "in \(Self.span(left))" : "in \(Self.span(left)) (\(clock(time)))"
     }
 
     /// Returns how long ago it was.
-    package func ago(_ time: Timestamp) -> String { "\(Self.span(max(0, (now - time).seconds))) ago" }
+    package func ago(_ time: Timestamp) -> String { "\(Self.span(now.seconds(since: time))) ago" }
 
     /// Returns how long ago it was, and when: `3 min ago (14:05)`.
     package func dated(_ time: Timestamp) -> String { "\(ago(time)) (\(clock(time)))" }

@@ -77,6 +77,16 @@ import Testing
         #expect(cost(done) == nil, "no stage says a cost")
     }
 
+    // `results` showed -3600 s once a clock was set back by an hour.
+    @Test("an item that ended before it began, by a clock that was set back, took no time")
+    func length() throws {
+        let plan = try JobStateTests.plan(#"{ "id": "s0", "kind": "step" }"#)
+        let job = job(.succeeded([:]))
+        let started = job.record.started
+        #expect(ItemOutcome(endOf: job, in: plan, at: started - .seconds(3600)).seconds == 0)
+        #expect(ItemOutcome(endOf: job, in: plan, at: started + .seconds(2)).seconds == 2)
+    }
+
     @Test("a job without an owner is suspended with its cause, crashed when nobody wrote one")
     func suspension() {
         var job = job(waiting)

@@ -94,4 +94,12 @@ import Testing
         #expect(Timestamp(milliseconds: .max) - Timestamp(milliseconds: .min) == .milliseconds(Int64.max))
         #expect(time < time + .milliseconds(1))
     }
+
+    @Test("what ended before it began, by a clock that was set back, took no time")
+    func lengths() {
+        let time = Timestamp(milliseconds: 1000)
+        #expect((time + .milliseconds(2500)).seconds(since: time) == 2.5)
+        #expect(time.seconds(since: time) == 0)
+        #expect(time.seconds(since: time + .seconds(3600)) == 0)
+    }
 }

@@ -38,11 +38,11 @@ struct JobTable {
             } else {
                 object = ""
             }
-            let took = job.snapshot.ended.map { TimeText.span(($0 - record.started).seconds) } ?? ""
+            let took = job.snapshot.ended.map { TimeText.span($0.seconds(since: record.started)) } ?? ""
             rows.append([
                 "\(try await record.id.short(in: journal), .bold)", StyledText(record.pipeline),
                 StyledText(object), JobStanding(job: job, deferral: deferral, now: now).text,
-                StyledText(TimeText.span(max(0, (now - record.started).seconds))), StyledText(took),
+                StyledText(TimeText.span(now.seconds(since: record.started))), StyledText(took),
                 StyledText(left.map { TimeText.span($0) } ?? ""),
             ])
         }

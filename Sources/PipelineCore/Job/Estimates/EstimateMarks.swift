@@ -100,7 +100,7 @@ package struct EstimateMarks: Sendable {
     ) -> [JobEvent] {
         guard steps[key]?.p50 == nil, isWorthTelling(key, stage), table.step(key)?.attempts ?? 0 <= 1 else { return [] }
         let now = table.moment.time
-        let elapsed = max(0, (now - (table.step(key)?.started ?? now)).seconds)
+        let elapsed = now.seconds(since: table.step(key)?.started ?? now)
         guard let estimate = Estimate(outlook(of: key, stage, in: table)(), elapsed: elapsed) else { return [] }
         let (p50, p90) = (estimate.quantile(0.5), estimate.quantile(0.9))
         if elapsed < 1 {
@@ -148,8 +148,8 @@ package struct EstimateMarks: Sendable {
         let isRemote = if case .remoteJob = stage.stage.work { true } else { false }
         var sample = StageSample(
             pipeline: table.snapshot.record.pipeline, stage: key.stage, ended: now,
-            seconds: max(0, (now - began).seconds),
-            earliest: (stated ?? mark.lastRunning).map { max(0, ($0 - began).seconds) } ?? 0,
+            seconds: now.seconds(since: began),
+            earliest: (stated ?? mark.lastRunning).map { $0.seconds(since: began) } ?? 0,
             size: Self.size(before: key, stage, table), polls: mark.polls, resumes: step.resumes,
             bytes: isRemote ? 0 : step.bytesSent + step.bytesReceived, p50: mark.p50, p90: mark.p90,
             remainingError: left.flatMap { left in
