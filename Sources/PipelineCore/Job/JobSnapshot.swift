@@ -17,7 +17,8 @@ public struct JobSnapshot: Sendable {
     package var pushes: [StepKey: CallbackCount] = [:]
     /// The notifications about the job, sent and to be sent, by id.
     package var notifications: [String: NotificationRecord] = [:]
-    /// The request of a person that is not yet done.
+    /// The request of a person that is not yet done. One to cancel stays with a batch that it ended, until that begins again:
+    /// what is cancelled of it was not taken out by its name.
     package var request: JobRequest?
     /// How its last owner let it go; nil while it is owned, or when its owner vanished.
     package var release: Release?

@@ -7,7 +7,7 @@ extension BatchRunner {
     func release(_ work: State) async throws(JournalFailure) -> End {
         guard work.stop != .lost, let batch = try await journal.batch(lease.job) else { return .lost }
         switch work.stop {
-        case .cancel?: return try await end(.cancelled)
+        case .cancel?: return try await end(.cancelled, keeping: .cancel)
         case .leave?:
             try await journal.commit([.released(nil)], under: lease)
             return .left
@@ -48,11 +48,12 @@ extension BatchRunner {
         }
     }
 
-    private func end(_ phase: JobPhase) async throws(JournalFailure) -> End {
+    /// - Parameter request: a person's request that stays in the row of the batch until it begins again.
+    private func end(_ phase: JobPhase, keeping request: JobRequest? = nil) async throws(JournalFailure) -> End {
         let kind: JobEvent.Kind =
             phase == .succeeded ? .jobSucceeded : phase == .cancelled ? .jobCancelled : .jobFailed
         try await journal.commit(
-            [.ended(ports.clock.now), .requested(nil), try await event(kind, [:])], under: lease)
+            [.ended(ports.clock.now), .requested(request), try await event(kind, [:])], under: lease)
         return .ended(phase)
     }
 

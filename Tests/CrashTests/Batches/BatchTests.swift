@@ -220,6 +220,29 @@ struct BatchTests {
         }
     }
 
+    /// A batch whose failures are tolerated had ended as cancelled, and its retry began again what a person had taken out.
+    @Test("an item that was cancelled by its name is left alone by a retry of what failed, where that is tolerated too")
+    func cancelledBesideTolerated() async throws {
+        try await withScene { scene in
+            try scene.add((1...12).map { "bad-\($0).wav" })
+            #expect(try await scene.batch("--at-once", "1", "--tolerate", "12").cause == .exited(75))
+            let pending = try await scene.run("list", "--items", "june", "--state", "pending", "--json")
+            let items = try JSON.parse(Array(pending.output.utf8)).array ?? []
+            let key = try #require(items.first?["item"]?.string)
+            #expect(try await scene.run("cancel", "june/\(key)").cause == .exited(0))
+            scene.service.mend()
+            let rest = try await scene.run("resume", "june")
+            #expect(rest.errors.contains("what was cancelled is begun again with: pipeline retry june/ITEM"), "\(rest)")
+            #expect(try await scene.counts() == ["failed": 10, "succeeded": 1, "cancelled": 1])
+            let retried = try await scene.run("retry", "june")
+            #expect(
+                retried.errors.contains("with: pipeline retry june") && !retried.errors.contains("june/ITEM"),
+                "nothing failed any more: \(retried)")
+            #expect(try await scene.counts() == ["succeeded": 11, "cancelled": 1])
+            #expect(!scene.service.names.contains(key))
+        }
+    }
+
     @Test("an item is cancelled before its turn while others are at work")
     func cancelledWhileRunning() async throws {
         try await withScene { scene in

@@ -67,10 +67,14 @@ struct BatchSession {
         return try await journal.jobs(JobQuery(prefix: found.snapshot.record.id.text)).first ?? found
     }
 
-    /// The states of items that a retry begins again. What a person cancelled is not wanted, unless they name it, or
-    /// cancelled all of the batch.
-    static func retriedStates(of batch: JobSnapshot, _ keys: [String]?) -> Set<ItemRecord.State> {
-        keys != nil || batch.ended != nil && batch.outcome == .cancelled ? [.failed, .cancelled] : [.failed]
+    /// The states of items that a retry begins again. What a person cancelled is not wanted, unless they name it, cancelled
+    /// all of the batch, or nothing failed that they could mean.
+    static func retriedStates(of job: JobSnapshot, _ keys: [String]?) -> Set<ItemRecord.State> {
+        if keys != nil { return [.failed, .cancelled] }
+        guard job.ended != nil, let batch = job.batch else { return [.failed] }
+        // With items left to begin it can have ended in no other way.
+        let isWhole = job.request == .cancel || batch.outcome == nil
+        return isWhole || batch.count(.failed) == 0 ? [.failed, .cancelled] : [.failed]
     }
 
     /// True if an item that was begun is in one of the states; of those of the keys if any are named.
@@ -300,9 +304,11 @@ struct BatchSession {
         case .ended(.succeeded): return .succeeded
         case .ended(.cancelled):
             // With nothing left to begin, it may be a few items that a person took out.
+            let latest = try await journal.jobs(JobQuery(prefix: id.text)).first?.snapshot ?? job
+            let name = Self.retriedStates(of: latest, nil).contains(.cancelled) ? key : "\(key)/ITEM"
             console.note(
                 batch.outcome == nil
-                    ? "batch \(key) was cancelled" : "what was cancelled is begun again with: pipeline retry \(key)")
+                    ? "batch \(key) was cancelled" : "what was cancelled is begun again with: pipeline retry \(name)")
             return .failed
         case .ended:
             console.note(
