@@ -264,9 +264,9 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "PipelineCommands", "PipelineKit", "PipelineEngine", "PipelineCore", "PipelineTestKit", "JSONPath",
-                "SelfieStudio", "pipeline", "pipeline-daemon", "example-pipeline", "example-pipeline-daemon",
-                "example-journal", "example-network",
+                "PipelineCommands", "PipelineKit", "PipelineEngine", "PipelineJournal", "PipelineCore",
+                "PipelineTestKit", "JSONPath", "SelfieStudio", "pipeline", "pipeline-daemon", "example-pipeline",
+                "example-pipeline-daemon", "example-journal", "example-network",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -56,15 +56,14 @@ final class Daemon: Sendable {
         journal = try workspace.openBackgroundJournal { [settings] failure in
             log.note(failure.map { "waits for the journal: \(DaemonCommand.sentence($0, settings))" } ?? "goes on")
         }
-        let clock: any WallClock =
-            if let shared = journal as? any SharedJournal { SharedClock(shared) } else { SystemClock() }
+        let clock = journal.clock
         self.clock = clock
         let named = journal is any SharedJournal ? log.of(worker: journal.owner.text) : log
         self.log = named
         var secrets = try workspace.secrets()
         if journal is any SharedJournal { secrets.holder = "worker \(journal.owner.text)" }
         workspace.observeTraces { named.note($0, level: .warning) }
-        let engine = try workspace.engine(journal: journal, secrets: secrets, clock: clock) { named.record($0) }
+        let engine = try workspace.engine(journal: journal, secrets: secrets) { named.record($0) }
         let plans = PlanCache(workspace)
         var limits = JobScheduler.Limits()
         if let atOnce = options.atOnce { limits.concurrency = atOnce }

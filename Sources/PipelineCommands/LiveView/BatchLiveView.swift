@@ -17,12 +17,15 @@ final class BatchLiveView: Sendable {
 
     private let state: Mutex<State>
     private let console: Console
+    private let clock: any WallClock
     /// Only made, started and cancelled, never changed.
     nonisolated(unsafe) private let timer: any DispatchSourceTimer
 
-    init(console: Console, key: String, stages: [String], batch: BatchRecord) {
+    /// - Parameter clock: the clock by which the batch runs.
+    init(console: Console, key: String, stages: [String], batch: BatchRecord, clock: any WallClock) {
         self.console = console
-        state = Mutex(State(model: BatchLiveModel(key: key, stages: stages, batch: batch, started: SystemClock().now)))
+        self.clock = clock
+        state = Mutex(State(model: BatchLiveModel(key: key, stages: stages, batch: batch, started: clock.now)))
         timer = DispatchSource.makeTimerSource(queue: .global())
         timer.schedule(deadline: .now(), repeating: .milliseconds(200), leeway: .milliseconds(50))
         timer.setEventHandler { [weak self] in self?.draw() }
@@ -50,7 +53,7 @@ final class BatchLiveView: Sendable {
         state.withLock { state in
             guard !state.isFinished else { return }
             let size = console.size
-            let rows = state.model.rows(width: size.columns, height: size.rows - 1, now: SystemClock().now)
+            let rows = state.model.rows(width: size.columns, height: size.rows - 1, now: clock.now)
             guard rows != state.drawn || size.columns != state.width || !state.above.isEmpty else { return }
             console.raw(LiveView.erasing(state.drawn, size))
             for line in state.above {

@@ -19,12 +19,14 @@ final class LiveView: EventView {
 
     private let state: Mutex<State>
     private let console: Console
-    private let clock = SystemClock()
+    private let clock: any WallClock
     /// Only made, started and cancelled, never changed.
     nonisolated(unsafe) private let timer: any DispatchSourceTimer
 
-    init(console: Console, stages: [String]) {
+    /// - Parameter clock: the clock by which the job runs.
+    init(console: Console, stages: [String], clock: any WallClock) {
         self.console = console
+        self.clock = clock
         state = Mutex(State(model: LiveModel(stages: stages)))
         timer = DispatchSource.makeTimerSource(queue: .global())
         timer.schedule(deadline: .now(), repeating: .milliseconds(100), leeway: .milliseconds(20))

@@ -11,3 +11,11 @@ package struct SharedClock: WallClock {
     package var elapsed: Duration { SystemClock().elapsed }
     package func sleep(until time: Timestamp) async throws(CancellationError) { try await sleepInSlices(until: time) }
 }
+
+extension WorkspaceJournal {
+    /// The clock by which the jobs of the journal run: that of a journal which machines share, else this machine's.
+    package var clock: any WallClock {
+        guard let shared = self as? any SharedJournal else { return SystemClock() }
+        return SharedClock(shared)
+    }
+}

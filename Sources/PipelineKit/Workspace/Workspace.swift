@@ -109,23 +109,23 @@ package final class Workspace: Sendable {
         return try SQLiteJournal.openExisting(folder: settings.stateFolder)
     }
 
-    /// An engine over a journal. `observe` is told of every event and must return at once, before those who watch the job
-    /// from other processes; `showLine` shows a line on
-    /// the program's own terminal, and is false when it has none; `watchExchange` gets each exchange as it ends.
+    /// An engine over a journal, by whose clock it runs. `observe` is told of every event and must return at once, before
+    /// those who watch the job from other processes; `showLine` shows a line on the program's own terminal, and is false
+    /// when it has none; `watchExchange` gets each exchange as it ends.
     package func engine(
-        journal: Journal, secrets: any SecretSource, clock: any WallClock = SystemClock(),
+        journal: Journal, secrets: any SecretSource,
         showLine: @escaping @Sendable (String) -> Bool = { _ in false },
         watchExchange: (@Sendable (ExchangeRecord) -> Void)? = nil,
         observe: @escaping @Sendable (JobEvent) -> Void
     ) throws(JournalFailure) -> Engine {
         let key = try hashKey(of: journal)
         let exporter = traceExporter(journal)
-        var ports = ports(journal, owner: journal.owner, key: key, secrets: secrets, clock: clock) { event in
+        var ports = ports(journal, owner: journal.owner, key: key, secrets: secrets, clock: journal.clock) { event in
             observe(event)
             journal.show(event)
             exporter?.take(event)
         }
-        (ports.gate, ports.history) = (gate(journal: journal, clock: clock), journal)
+        (ports.gate, ports.history) = (gate(journal: journal, clock: ports.clock), journal)
         if let watchExchange { ports.exchanges = WatchedExchangeLog(log: exchanges, watch: watchExchange) }
         ports.services = JournaledServices(journal: journal, clock: ports.clock)
         if let probe = AssertionProbe(settings.environment["PIPELINE_ASSERT_AT"]) { ports.breaksLaw = probe.breaks }

@@ -45,7 +45,7 @@ struct CancelCommand: WorkspaceCommand {
             console.note("\(SafeText.line(name)) has ended already")
             return true
         }
-        guard try await journal.cancelItem(item.number, at: SystemClock().now, of: batch.id) else { return false }
+        guard try await journal.cancelItem(item.number, at: journal.clock.now, of: batch.id) else { return false }
         console.note("\(SafeText.line(name)) is cancelled; it was not begun")
         return true
     }

@@ -69,7 +69,7 @@ struct ResolveCommand: WorkspaceCommand {
     ) async throws -> Bool {
         guard let job = try await journal.snapshot(of: record.id), job.mode == .attached else { return false }
         let plan = try await workspace.plan(of: record)
-        guard job.isOver(in: plan, at: SystemClock().now) else { return false }
+        guard job.isOver(in: plan, at: journal.clock.now) else { return false }
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
             if event.kind == .jobFailed, let line = EventLine(event).text {
                 console.note("settled; \(line)" as StyledText)

@@ -55,7 +55,7 @@ struct SignalCommand: WorkspaceCommand {
         }
         let random = SystemRandomness()
         let push = Callback(
-            id: "signal:" + String(random.bits(), radix: 36) + String(random.bits(), radix: 36), time: SystemClock().now
+            id: "signal:" + String(random.bits(), radix: 36) + String(random.bits(), radix: 36), time: journal.clock.now
         )
         let receipt = try await journal.post(push, to: step, of: record.id)
         if receipt.isHeard, state == .pending {

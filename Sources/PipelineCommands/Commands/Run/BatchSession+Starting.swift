@@ -84,7 +84,7 @@ extension BatchSession {
         _ key: String, _ batch: BatchRecord, _ draft: JobDraft, _ given: BatchOptions, _ output: String
     ) async throws -> ExitStatus? {
         try replaceResults(batch.settings.results)
-        let record = record(draft, workspace.newJobID(), key, SystemClock().now, output)
+        let record = record(draft, workspace.newJobID(), key, journal.clock.now, output)
         if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
         let job = JobSnapshot(record: record, steps: [:], mode: .attached)
         let started = JobEvent(
@@ -102,7 +102,7 @@ extension BatchSession {
         // A source that could not be read at all leaves nothing behind.
         if status == .invalid, let end = try await journal.batch(record.id), isUntouched(end) {
             let lease = try await journal.acquire(record.id, for: journal.owner)
-            try await journal.commit([.ended(SystemClock().now)], under: lease)
+            try await journal.commit([.ended(journal.clock.now)], under: lease)
             try await workspace.remove(record.id, from: journal)
             console.note("nothing was started")
         }

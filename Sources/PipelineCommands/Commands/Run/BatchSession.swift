@@ -95,7 +95,7 @@ struct BatchSession {
         let lease = try await journal.acquire(job.record.id, for: journal.owner)
         let sequence = try await journal.snapshot(of: job.record.id)?.sequence ?? 0
         let resumed = JobEvent(
-            sequence: sequence + 1, time: SystemClock().now, kind: .jobResumed, job: job.record.id,
+            sequence: sequence + 1, time: journal.clock.now, kind: .jobResumed, job: job.record.id,
             pipeline: job.record.pipeline)
         try await journal.commit([.reopened, .taken(.attached), .event(resumed)], under: lease)
         return lease
@@ -123,7 +123,8 @@ struct BatchSession {
             // From here on no line may be written but above its picture.
             if console.isTerminal, !options.isPlain, !options.isJSON {
                 view.live = BatchLiveView(
-                    console: console, key: job.record.key, stages: draft.plan.stages.map(\.id), batch: batch)
+                    console: console, key: job.record.key, stages: draft.plan.stages.map(\.id), batch: batch,
+                    clock: journal.clock)
             }
         }
         defer { view.live?.finish() }
@@ -144,11 +145,11 @@ struct BatchSession {
         let runner = BatchRunner(
             BatchRunner.Subject(draft: draft, job: job, lease: lease),
             ports: BatchRunner.Ports(
-                journal: journal, clock: SystemClock(), newJobID: { [workspace] in workspace.newJobID() }),
+                journal: journal, clock: journal.clock, newJobID: { [workspace] in workspace.newJobID() }),
             options: running)
         let plans = PlanCache(workspace)
         var ports = ScheduledItems.Ports(
-            engine: engine, journal: journal, clock: SystemClock(), secretInputs: draft.secretInputs
+            engine: engine, journal: journal, clock: journal.clock, secretInputs: draft.secretInputs
         ) { record async throws(DefinitionError) in
             if record.digest == job.record.digest { return draft.plan }
             return try await plans.plan(of: record)

@@ -10,7 +10,7 @@ extension JobFollower {
     /// Returns what the owner foretold before anybody watched, from the same history.
     func expectations(of job: JobSnapshot, _ plan: Plan) async throws -> [JobEvent] {
         let samples = try await workspace.samples(of: job.record.pipeline)
-        let now = SystemClock().now
+        let now = journal.clock.now
         return plan.stages.compactMap { stage in
             let key = StepKey(stage: stage.id)
             guard let step = job.steps[key], [.running, .waiting].contains(step.state.name), let started = step.started
@@ -18,7 +18,7 @@ extension JobFollower {
             let outlook = StageOutlook(
                 samples: samples[stage.id] ?? [], subject: stage.subject(in: job.documentScope()),
                 guess: stage.estimate?.constant?.seconds)
-            return Estimate(outlook, elapsed: max(0, (now - started).seconds)).map { estimate in
+            return Estimate(outlook, elapsed: now.seconds(since: started)).map { estimate in
                 JobEvent(
                     sequence: nil, time: now, kind: .estimateChanged, job: job.record.id,
                     pipeline: job.record.pipeline, step: key, attempt: step.attempts, data: estimate.data)

@@ -42,9 +42,10 @@ struct JobResumption {
     }
 
     private func runTogether(_ jobs: [JobID], _ plans: PlanCache) async throws -> [ExitStatus] {
-        let view = JobsView(session.console, session.options, total: jobs.count)
+        let view = JobsView(session.console, session.options, total: jobs.count, clock: session.journal.clock)
         let source = try ResumedJobs(session, plans, view, secretInputs: secretInputs, decide: decide)
-        let scheduler = JobScheduler(source, clock: SystemClock(), limits: .command(concurrency: concurrency))
+        let scheduler = JobScheduler(
+            source, clock: session.journal.clock, limits: .command(concurrency: concurrency))
         for job in jobs { scheduler.take(job) }
         let wasStopped = await withTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -130,7 +130,7 @@ final class JobSession {
         }
         if goesOn, let snapshot = try await journal.snapshot(of: job) { view.seed(snapshot) }
         let ended = RunEnd()
-        let scheduler = JobScheduler(ended, clock: SystemClock(), limits: .command(concurrency: 1, parking: nil))
+        let scheduler = JobScheduler(ended, clock: journal.clock, limits: .command(concurrency: 1, parking: nil))
         scheduler.adopt(drive)
         wasStopped = await SignalledJobs(journal: journal).run(scheduler)
         view.finish()
@@ -151,7 +151,7 @@ final class JobSession {
         if options.isJSON {
             view = JSONLinesView(console: console)
         } else if isLive {
-            view = LiveView(console: console, stages: stages)
+            view = LiveView(console: console, stages: stages, clock: journal.clock)
         } else {
             view = PlainView(console: console)
         }

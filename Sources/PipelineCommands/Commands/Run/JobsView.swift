@@ -26,13 +26,15 @@ final class JobsView: Sendable {
     private let live: LiveView?
     private let state = Mutex(State())
 
-    /// - Parameter total: how many jobs there are.
-    init(_ console: Console, _ options: JobSession.Options, total: Int) {
+    /// - Parameters:
+    ///   - total: how many jobs there are.
+    ///   - clock: the clock by which they run.
+    init(_ console: Console, _ options: JobSession.Options, total: Int, clock: any WallClock) {
         self.console = console
         self.options = options
         self.total = total
         let isLive = console.isTerminal && !options.isPlain && !options.isJSON
-        live = isLive ? LiveView(console: console, stages: []) : nil
+        live = isLive ? LiveView(console: console, stages: [], clock: clock) : nil
     }
 
     /// The statuses of the jobs that came to rest.

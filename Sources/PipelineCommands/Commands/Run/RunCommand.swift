@@ -99,7 +99,7 @@ struct RunCommand: WorkspaceCommand {
         if !draft.plan.warnings.diagnostics.isEmpty { console.note(draft.plan.warnings.text) }
         let folder = try destination.folder()
         let record = draft.record(
-            id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: folder,
+            id: workspace.newJobID(), key: key, started: journal.clock.now, outputFolder: folder,
             overwrites: driving.overwrite)
         try await session.checkSecrets(of: draft.plan, for: record)
         let earlier = JobQuery(pipeline: record.pipeline, limit: 100, isBrief: true)
