@@ -1,10 +1,11 @@
 package import PipelineCore
 
-/// The gate of one process: the ledger folded from the journal's rows, the machine's sensors, and the clock.
+/// The gate at which jobs that nobody waits for ask whether they may go on, one for all jobs of a process: the ledger
+/// folded from the journal's rows, the machine's sensors, and the clock.
 ///
 /// Rows of other processes are taken in before each question, so that several processes of one state folder keep one
 /// budget. A history that can't be read holds nothing up: then only what this process entered counts.
-package actor ResumeRateLimiter: BackgroundGate {
+package actor ResumeRateLimiter {
     private let history: any DurationHistory
     private let clock: any WallClock
     private let sensors: any DeviceConditionsSource
@@ -36,6 +37,7 @@ package actor ResumeRateLimiter: BackgroundGate {
     /// An entry that has not become a row by then never will: its job was lost.
     private static let patience = Duration.seconds(600)
 
+    /// Enters a resume; what follows may begin at the decision's start. The caller journals the decision's record.
     package func enter(_ request: ResumeRequest) async -> ResumeDecision {
         await readRows()
         let decision = ledger.enter(request, at: clock.now)
@@ -43,6 +45,7 @@ package actor ResumeRateLimiter: BackgroundGate {
         return decision
     }
 
+    /// Returns whether now is a good moment for a discretionary step.
     package func judge(_ question: ConditionQuestion) async -> ConditionEvaluation {
         await readRows()
         let conditions = await sensors.conditions()
@@ -51,10 +54,14 @@ package actor ResumeRateLimiter: BackgroundGate {
         return moments.judge(ConditionFacts(question: question, conditions: conditions, used: used, now: now))
     }
 
+    /// A resume will come: others that come a little sooner may wait for it.
     package func expect(_ resume: ExpectedResume) { ledger.expect(resume) }
 
+    /// The job ended or was let go: none of its resumes comes any more.
     package func forget(_ job: JobID) { ledger.forget(job: job) }
 
+    /// A person attends to a job: delays of its pipeline, and the machine's, begin again. Returns whether one was in force;
+    /// then the caller journals the record, which ``ResumeRecord/attended(of:pipeline:at:)`` makes.
     package func attend(_ record: ResumeRecord) async -> Bool {
         await readRows()
         let wasDelayed = ledger.isDelayed(pipeline: record.pipeline, at: clock.now)

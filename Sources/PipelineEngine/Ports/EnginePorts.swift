@@ -20,7 +20,7 @@ package struct EnginePorts: Sendable {
     /// The seal of secrets in captured values; nil keeps these as they came.
     package var seal: (any SecretSeal)?
     /// The gate at which jobs in the background ask whether they may go on; nil when nothing holds them.
-    package var gate: (any BackgroundGate)?
+    package var gate: ResumeRateLimiter?
     /// True if a person watches the job on a terminal at this moment: then nothing holds it back.
     package var isWatched: @Sendable (JobID) -> Bool = { _ in false }
     /// The gate that knows whether services take requests now.
@@ -41,7 +41,7 @@ package struct EnginePorts: Sendable {
     package init(
         journal: any Journal, clock: any WallClock, randomness: any Randomness, secrets: any SecretSource,
         files: any FileFacts, crashProbe: any CrashProbe, exchanges: any ExchangeLog = NoExchangeLog(), owner: OwnerID,
-        keyedHash: @escaping @Sendable ([UInt8]) -> String, gate: (any BackgroundGate)? = nil,
+        keyedHash: @escaping @Sendable ([UInt8]) -> String, gate: ResumeRateLimiter? = nil,
         history: (any DurationHistory)? = nil, observe: @escaping @Sendable (JobEvent) -> Void
     ) {
         self.journal = journal
