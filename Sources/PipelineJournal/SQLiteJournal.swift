@@ -47,11 +47,10 @@ package final class SQLiteJournal: DatabaseJournal {
 
     /// The journal of a state folder that has one; nil, and nothing is made, where there is none.
     package static func openExisting(
-        folder: String, owner: OwnerID? = nil, clock: any LeaseClock = BootLeaseClock(),
-        leaseLength: Duration = .seconds(30)
+        folder: String, clock: any LeaseClock = BootLeaseClock()
     ) throws(JournalFailure) -> SQLiteJournal? {
         guard try StateFolder(folder).hasDatabase() else { return nil }
-        return try SQLiteJournal(folder: folder, owner: owner, clock: clock, leaseLength: leaseLength)
+        return try SQLiteJournal(folder: folder, clock: clock)
     }
 
     /// Returns whether a process has jobs under that name in the journal of the state folder, or is about to.

@@ -37,7 +37,7 @@ extension JSONSyntaxError {
         Self("a comma before the end", at: offset, hint: "remove the last comma")
     }
 
-    static func duplicate(_ name: String, _ range: SourceRange, first: SourceRange? = nil, line: Int? = nil) -> Self {
+    static func duplicate(_ name: String, _ range: SourceRange, line: Int? = nil) -> Self {
         let place = line.map { "the first one is at line \($0); " } ?? ""
         return Self(
             range: range, message: "the name “\(name)” stands twice in this object", hint: place + "keep one of them")

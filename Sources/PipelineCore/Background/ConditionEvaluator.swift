@@ -1,24 +1,14 @@
-/// Decides whether a moment is good: a pure value of its policies.
-package struct ConditionEvaluator: Sendable {
-    package let policies: [ConditionPolicy]
+/// Decides whether a moment is good, from the standard policies.
+package enum ConditionEvaluator {
     /// The number that the weighted mean of the scores must reach.
-    package let threshold: Double
+    private static let threshold = 0.5
     /// The time until it is asked again when no policy can say.
-    package let interval: Duration
-
-    package init(
-        policies: [ConditionPolicy] = ConditionPolicy.standard, threshold: Double = 0.5,
-        interval: Duration = .seconds(900)
-    ) {
-        self.policies = policies
-        self.threshold = threshold
-        self.interval = interval
-    }
+    private static let interval = Duration.seconds(900)
 
     /// Asks every policy: one "must proceed" decides; else one "must not proceed" is a veto; else the weighted mean of
     /// the scores must reach the threshold.
-    package func judge(_ facts: ConditionFacts) -> ConditionEvaluation {
-        let verdicts = policies.map { policy in
+    package static func judge(_ facts: ConditionFacts) -> ConditionEvaluation {
+        let verdicts = ConditionPolicy.standard.map { policy in
             ConditionEvaluation.Verdict(policy: policy.name, weight: policy.weight, opinion: policy.judge(facts))
         }
         let known = verdicts.filter { $0.opinion.score != nil }

@@ -9,27 +9,19 @@ package actor ResumeRateLimiter {
     private let history: any DurationHistory
     private let clock: any WallClock
     private let sensors: any DeviceConditionsSource
-    private let moments: ConditionEvaluator
-    private var ledger: ResumeLedger
+    private var ledger = ResumeLedger()
     /// Entries of this gate that have not come by as rows.
     private var own: Set<ResumeRecord> = []
     /// The number of the last row that was taken in.
     private var last = 0
     /// The reading of the clock when rows were read last.
     private var reading: ClockReading
-    private let machine: ResumeBudget
 
-    package init(
-        history: any DurationHistory, clock: any WallClock, sensors: any DeviceConditionsSource,
-        moments: ConditionEvaluator = ConditionEvaluator(), machine: ResumeBudget = .machine
-    ) {
+    package init(history: any DurationHistory, clock: any WallClock, sensors: any DeviceConditionsSource) {
         self.history = history
         self.clock = clock
         self.sensors = sensors
-        self.moments = moments
-        self.machine = machine
         reading = clock.reading
-        ledger = ResumeLedger(machine: machine)
     }
 
     /// So far back rows can matter: a day of the longest delay, and as long again until it falls back.
@@ -51,7 +43,8 @@ package actor ResumeRateLimiter {
         let conditions = await sensors.conditions()
         let now = clock.now
         let used = ledger.usage(of: question.pipeline, under: question.budget, at: now).used
-        return moments.judge(ConditionFacts(question: question, conditions: conditions, used: used, now: now))
+        return ConditionEvaluator.judge(
+            ConditionFacts(question: question, conditions: conditions, used: used, now: now))
     }
 
     /// A resume will come: others that come a little sooner may wait for it.
@@ -81,7 +74,7 @@ package actor ResumeRateLimiter {
         let now = clock.reading
         defer { reading = now }
         guard now.shift(since: reading) != nil else { return }
-        (ledger, own, last) = (ResumeLedger(machine: machine), [], 0)
+        (ledger, own, last) = (ResumeLedger(), [], 0)
     }
 
     private func readRows() async {

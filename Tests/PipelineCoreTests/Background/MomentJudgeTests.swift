@@ -24,7 +24,7 @@ import Testing
         let question = ConditionQuestion(
             pipeline: "p", job: JobID("j"), step: StepKey(stage: "s"), since: .at(0), mustBeginBy: mustBeginBy,
             budget: budget)
-        return ConditionEvaluator().judge(
+        return ConditionEvaluator.judge(
             ConditionFacts(question: question, conditions: conditions, used: used, now: .at(waited)))
     }
 

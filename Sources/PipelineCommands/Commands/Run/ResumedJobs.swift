@@ -91,8 +91,8 @@ final class ResumedJobs: JobSource {
     func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async {
         do {
             let end = try result.get()
-            guard end != .parked(until: nil), let snapshot else { return }
             if case .parked = end { return }
+            guard let snapshot else { return }
             let plan = end == .suspended(.secret) ? try? await plans.plan(of: snapshot.record) : nil
             view.end(job, try await reporter.report(end, of: snapshot, plan))
         } catch {
