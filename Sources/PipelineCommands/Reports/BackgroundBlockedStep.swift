@@ -27,14 +27,18 @@ struct BackgroundBlockedStep {
     ) async {
         let budget = ResumeBudget(plan.definition.background.budget, in: job.documentScope())
         usage = ledger.usage(of: job.record.pipeline, under: budget, at: now)
+        // Without secrets: what is made from one counts as not known.
+        var table = job.table(in: plan, at: now)
         var held: [Held] = []
         for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) where !step.state.isEnded {
             var moment: ConditionEvaluation?
-            if let stage = plan.stage(key.stage), Self.asksMoment(key, step, stage, job, plan) {
+            if let stage = plan.stage(key.stage),
+                Self.asksMoment(key, step, stage, job, scope: table.currentScope(for: key))
+            {
                 let limit = job.mustBeginBy(key, in: plan)
                 moment = await judge(job.momentQuestion(for: key, stage, budget: budget, mustBeginBy: limit))
             }
-            let limit = job.mustResumeBy(key, in: plan) { Self.scope(for: $0, job, plan) }
+            let limit = table.mustResumeBy(key)
             let next = Self.request(key, step, job, budget, before: limit).map { ledger.preview($0, at: now) }
             let deferral = events.deferral(of: key, at: now)
             if let deferral { moment = moment?.askedAgain(at: deferral.until) }
@@ -47,19 +51,15 @@ struct BackgroundBlockedStep {
 
     /// A discretionary step whose needs have ended waits for a good moment.
     private static func asksMoment(
-        _ key: StepKey, _ step: StepRecord, _ stage: PlannedStage, _ job: JobSnapshot, _ plan: Plan
+        _ key: StepKey, _ step: StepRecord, _ stage: PlannedStage, _ job: JobSnapshot,
+        scope: @autoclosure () -> Scope
     ) -> Bool {
-        guard step.state == .pending, stage.isDiscretionary(in: scope(for: key, job, plan)),
+        guard step.state == .pending, stage.isDiscretionary(in: scope()),
             stage.forEach == nil || key.item != nil
         else {
             return false
         }
         return stage.needs.allSatisfy { job.steps[StepKey(stage: $0)]?.state.isEnded == true }
-    }
-
-    /// Without secrets: what is made from one counts as not known.
-    private static func scope(for key: StepKey, _ job: JobSnapshot, _ plan: Plan) -> Scope {
-        job.scope(for: key, in: plan, environment: job.environment, secrets: [:], secretInputs: [:])
     }
 
     private static func request(

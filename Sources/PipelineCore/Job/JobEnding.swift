@@ -140,8 +140,7 @@ extension StepFailure {
 extension JobSnapshot {
     /// Returns whether nothing of the job is left to do but to end it.
     package func isOver(in plan: Plan, at time: Timestamp) -> Bool {
-        let table = JobTable(self, plan: plan, values: JobValues(environment: environment), at: JobMoment(time))
-        var state = JobState(table, settings: JobSettings(), marks: EstimateMarks())
+        var state = JobState(table(in: plan, at: time), settings: JobSettings(), marks: EstimateMarks())
         return state.isOver()
     }
 

@@ -29,21 +29,6 @@ extension JobSnapshot {
         return started + duration
     }
 
-    /// Before this what follows a resume of the step must begin: what a step reads would have expired, or the deadline
-    /// of one that waits would pass, since all of the job is held back with it. A while before its deadline, so that
-    /// there is time; a stage that keeps its own ends nothing before it has asked once more.
-    package func mustResumeBy(_ step: StepKey, in plan: Plan, scope: (StepKey) -> Scope) -> Timestamp? {
-        let deadlines = steps.compactMap { key, record -> Timestamp? in
-            guard record.state.name == .waiting || key == step && !record.state.isEnded,
-                let stage = plan.stage(key.stage), let started = record.started,
-                let deadline = deadline(of: key, in: plan, scope: scope(key))
-            else { return nil }
-            if stage.keepsOwnDeadline { return deadline }
-            return StepExpiry(holder: key, since: started, time: deadline).mustActBefore
-        }
-        return (deadlines + [mustActBefore(in: plan)].compactMap { $0 }).min()
-    }
-
     /// Until when the captures of a step that has succeeded are good.
     package func expiry(_ key: StepKey) -> StepExpiry? {
         guard let step = steps[key], step.state.name == .succeeded, let time = step.expires, let end = step.ended else {

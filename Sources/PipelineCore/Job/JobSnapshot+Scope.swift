@@ -1,38 +1,13 @@
 package import JSONPath
 
 extension JobSnapshot {
-    /// Returns what expressions of the step may read, as far as it is known of the job; `environment` is the job's own,
-    /// `nil` for a variable that was not set, `firstKey` the step's own key before it has a submit, where it is known.
-    package func scope(
-        for key: StepKey, in plan: Plan, environment: [String: String?], secrets: [String: String],
-        secretInputs: JSONObject, firstKey: String? = nil
-    ) -> Scope {
-        let step = steps[key]
-        var scope = Scope(
-            inputs: record.inputs, env: environment, secrets: secrets, own: step?.captures ?? [:],
-            ownKey: submits[key]?.key ?? firstKey
-                ?? SubmitKey.text(jobKey: record.key, step: key, generation: 1),
-            item: step?.value, index: key.item,
-            job: Scope.Job(id: record.id.text, key: record.key, started: record.started, item: record.item?.key),
-            facts: KnownFacts(
-                key.item.map { item in facts.reduce(into: [:]) { $0[$1.key.ofItem(item)] = $1.value } } ?? facts),
-            baseFolder: record.folders.document)
-        for member in secretInputs { scope.inputs[member.name] = member.value }
-        let stage = plan.stage(key.stage)
-        scope.itemIsOwn = plan.hasOwnItems(key.stage)
-        for (other, step) in steps where other.item == nil {
-            if case .succeeded(let captures) = step.state {
-                scope.stages[other.stage] = .object(captures)
-            } else if stage?.isFinal == true {
-                scope.stages[other.stage] = .object(step.captures)
-            }
-        }
-        if let item = key.item, let followed = stage?.forEach?.followed,
-            let step = steps[StepKey(stage: followed, item: item)]
-        {
-            scope.stages[followed] = .object(step.captures)
-        }
-        return scope
+    /// Returns the job as its owner would have it in memory, to ask the law about it: without secrets and values that are
+    /// kept nowhere, unless they are given.
+    package func table(
+        in plan: Plan, secrets: [String: String] = [:], secretInputs: JSONObject = [:], at time: Timestamp
+    ) -> JobTable {
+        let values = JobValues(environment: environment, secretInputs: secretInputs, secrets: secrets)
+        return JobTable(self, plan: plan, values: values, at: JobMoment(time))
     }
 
     /// Returns what templates outside of all stages may read, such as those of a notification.

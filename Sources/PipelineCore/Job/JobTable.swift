@@ -194,8 +194,8 @@ package struct JobTable: Sendable {
         return currentScope(for: key)
     }
 
-    /// Likewise, without keeping anything.
-    func currentScope(for key: StepKey) -> Scope {
+    /// The values of ``scope(for:)``, without keeping anything.
+    package func currentScope(for key: StepKey) -> Scope {
         let stage = plan.stage(key.stage)
         let step = snapshot.steps[key]
         var scope = documentScope
@@ -278,8 +278,10 @@ package struct JobTable: Sendable {
         index.expiring.isEmpty ? nil : snapshot.mustBeginBy(key, in: plan)
     }
 
-    /// Before this what follows a resume of the step must begin.
-    mutating func mustResumeBy(_ key: StepKey) -> Timestamp? {
+    /// Before this what follows a resume of the step must begin: what a step reads would have expired, or the deadline
+    /// of one that waits would pass, since all of the job is held back with it. A while before its deadline, so that
+    /// there is time; a stage that keeps its own ends nothing before it has asked once more.
+    package mutating func mustResumeBy(_ key: StepKey) -> Timestamp? {
         let own = snapshot.steps[key].flatMap { step -> Timestamp? in
             guard !step.state.isEnded, let stage = plan.stage(key.stage), let started = step.started,
                 let deadline = deadline(of: key)

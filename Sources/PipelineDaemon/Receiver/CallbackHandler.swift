@@ -112,9 +112,8 @@ struct CallbackHandler: Sendable {
         var secrets: [String: String] = [:]
         let source = jobs.secrets(of: job.record)
         for name in plan.secrets { secrets[name] = await source.secret(name) }
-        return job.scope(
-            for: step, in: plan, environment: job.environment, secrets: secrets,
-            secretInputs: await jobs.secretInputs(of: job.record, plan))
+        let inputs = await jobs.secretInputs(of: job.record, plan)
+        return job.table(in: plan, secrets: secrets, secretInputs: inputs, at: clock.now).currentScope(for: step)
     }
 
     /// The proof that is asked for; nil when the address is all.
