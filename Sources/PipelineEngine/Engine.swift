@@ -23,7 +23,7 @@ package struct Engine: Sendable {
         /// Runs the job until it ends, is let go, or is lost; called once.
         ///
         /// With `parking` it also comes back, as `.parked`, once nothing but a wait of at least that length is left: the
-        /// job is still owned, and ``Engine/unpark(_:plan:secretInputs:)`` goes on with what ``parked`` gives.
+        /// job is still owned, and ``Engine/unpark(_:_:)`` goes on with what ``parked`` gives.
         package func run(parking: Duration? = nil) async throws(JournalFailure) -> JobEnd {
             try await executor.run(parking: parking)
         }
@@ -173,16 +173,26 @@ package struct Engine: Sendable {
         }
     }
 
-    /// Goes on with a job that this process parked: what it is stands in the journal.
+    /// Goes on with a job that this process parked: what it is stands in the journal, and `begin` makes a handle of that
+    /// with ``unpark(_:as:plan:secretInputs:)``. When it can't, which was possible before, the job is let go.
     package func unpark(
-        _ job: ParkedJob, plan: Plan, secretInputs: JSONObject = [:]
+        _ job: ParkedJob, _ begin: (JobSnapshot) async throws -> JobHandle
     ) async throws(JournalFailure) -> JobHandle {
         let id = job.lease.job
         guard let snapshot = try await ports.journal.snapshot(of: id) else { throw .noSuchJob(id) }
-        return unpark(job, as: snapshot, plan: plan, secretInputs: secretInputs)
+        let failure: any Error
+        do {
+            return try await begin(snapshot)
+        } catch {
+            failure = error
+        }
+        try? await ports.journal.release(job.lease)
+        if let failure = failure as? JournalFailure { throw failure }
+        let reason = (failure as? DefinitionError)?.report ?? "\(failure)"
+        throw .other("job \(id) can't be gone on with: \(reason)")
     }
 
-    /// Goes on with a job that this process parked, from what has just been read of it.
+    /// Returns the handle of a job that this process parked, made from what has just been read of it.
     package func unpark(
         _ job: ParkedJob, as snapshot: JobSnapshot, plan: Plan, secretInputs: JSONObject = [:]
     ) -> JobHandle {

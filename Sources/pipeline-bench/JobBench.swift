@@ -146,7 +146,7 @@ private struct BenchJobs: JobSource {
     }
 
     func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle {
-        try await engine.unpark(job, plan: plan)
+        try await engine.unpark(job) { engine.unpark(job, as: $0, plan: plan) }
     }
 
     func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async {}

@@ -34,7 +34,7 @@ import Testing
 
         func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle {
             opened.change { $0 += 1 }
-            return try await engine.unpark(job, plan: try bench.plan())
+            return try await engine.unpark(job) { engine.unpark(job, as: $0, plan: try bench.plan()) }
         }
 
         func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async {
@@ -198,6 +198,32 @@ import Testing
         #expect(life.jobs.opened.value == 2)
         life.scheduler.stop()
         #expect(bench.run { life.task.isEnded })
+    }
+
+    private struct NoPlan: Error, CustomStringConvertible {
+        let description = "there is no plan"
+    }
+
+    @Test("a parked job that can't be made again is let go with the reason, and another process goes on with it")
+    func letsGoWithoutPlan() {
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "poll" }"#, kinds: [Self.polling(2, every: .seconds(600), from: Mutexed([]))])
+        let process = SimulatedProcess(bench.simulation, name: "daemon")
+        let engine = Engine(ports: bench.ports(of: process))
+        let failure = Mutexed<JournalFailure?>(nil)
+        let task = process.lane.start {
+            do throws(JournalFailure) {
+                let job = try await engine.start(
+                    bench.record(JobID("j1")), plan: try bench.plan(), mode: .background)
+                _ = try await job.run(parking: .seconds(1))
+                _ = try await engine.unpark(job.parked) { _ in throw NoPlan() }
+            } catch {
+                failure.set(error)
+            }
+        }
+        #expect(bench.run { task.isEnded })
+        #expect(failure.value == .other("job j1 can't be gone on with: there is no plan"))
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
     }
 
     @Test("what a person asks of a job that is just being let go is not lost")

@@ -224,18 +224,12 @@ final class DaemonJobs: JobSource {
 
     func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle {
         state.withLock { $0.working += 1 }
-        let id = job.lease.job
-        guard let snapshot = try await journal.snapshot(of: id) else { throw .noSuchJob(id) }
-        let plan: Plan
-        do throws(DefinitionError) {
-            plan = try await plans.plan(of: snapshot.record)
-        } catch {
-            // It could be planned before: taken up again later, it is said what is missing.
-            try await journal.release(job.lease)
-            throw .other("job \(id) can't be planned any more: \(error.report)")
+        // One that can't be planned any more is let go: taken up again later, it is said what is missing.
+        return try await engine.unpark(job) { snapshot in
+            let plan = try await plans.plan(of: snapshot.record)
+            return engine.with(secrets: secrets(of: snapshot.record)).unpark(
+                job, as: snapshot, plan: plan, secretInputs: await secretInputs(of: snapshot.record, plan))
         }
-        return engine.with(secrets: secrets(of: snapshot.record)).unpark(
-            job, as: snapshot, plan: plan, secretInputs: await secretInputs(of: snapshot.record, plan))
     }
 
     func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async {

@@ -148,14 +148,9 @@ package final class ScheduledItems: JobSource, ItemHost {
 
     package func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle {
         working.withLock { $0 += 1 }
-        let id = job.lease.job
-        guard let snapshot = try await ports.journal.snapshot(of: id) else { throw .noSuchJob(id) }
-        do throws(JournalFailure) {
-            return ports.engine.unpark(
-                job, as: snapshot, plan: try await plan(of: snapshot.record), secretInputs: ports.secretInputs)
-        } catch {
-            try await ports.journal.release(job.lease)
-            throw error
+        return try await ports.engine.unpark(job) { snapshot in
+            ports.engine.unpark(
+                job, as: snapshot, plan: try await ports.plan(snapshot.record), secretInputs: ports.secretInputs)
         }
     }
 

@@ -73,19 +73,11 @@ final class ResumedJobs: JobSource {
     }
 
     func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle {
-        let id = job.lease.job
-        guard let snapshot = try await journal.snapshot(of: id) else { throw .noSuchJob(id) }
-        let failure: any Error
-        do {
+        try await engine.unpark(job) { snapshot in
             let plan = try await plans.plan(of: snapshot.record)
             let inputs = try await assignments.values(of: snapshot.record, in: plan, workspace)
             return engine.unpark(job, as: snapshot, plan: plan, secretInputs: inputs)
-        } catch {
-            failure = error
         }
-        // Both were possible when it was taken up.
-        try? await journal.release(job.lease)
-        throw .other("job \(id) can't be gone on with: \(failure)")
     }
 
     func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async {
