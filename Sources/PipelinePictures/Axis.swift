@@ -45,7 +45,7 @@ struct Axis {
     static func span(_ seconds: Double) -> String {
         if seconds == 0 { return "0" }
         if seconds < 1 { return "\(Int((seconds * 1000).rounded())) ms" }
-        if seconds < 120 { return seconds == seconds.rounded() ? "\(Int(seconds)) s" : TimeText.span(seconds) }
+        if seconds < 120 { return seconds == seconds.rounded() ? "\(Int(seconds)) s" : DurationText.rounded(seconds) }
         if seconds < 7200 { return "\(Int((seconds / 60).rounded())) min" }
         if seconds < 172_800 { return "\(Int((seconds / 3600).rounded())) h" }
         return "\(Int((seconds / 86_400).rounded())) d"

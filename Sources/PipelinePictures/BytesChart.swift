@@ -68,7 +68,8 @@ package struct BytesChart: Sendable {
             rows: stride(from: 0, to: points.count, by: step).map { index in
                 let point = points[index]
                 return [
-                    TimeText.span(point.seconds), SizeText.describe(point.sent), SizeText.describe(point.received),
+                    DurationText.rounded(point.seconds), SizeText.describe(point.sent),
+                    SizeText.describe(point.received),
                 ]
             }, content: content)
     }

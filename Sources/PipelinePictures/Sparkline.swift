@@ -13,7 +13,7 @@ package struct Sparkline: Sendable {
             let height = max(2, run.seconds / most * 26)
             return """
                 <rect class="bar \(run.outcome.rawValue)" x="\(Double(index) * 7)" y="\(28 - height)" width="5" \
-                height="\(height)"><title>\(run.outcome.rawValue) after \(TimeText.span(run.seconds))</title></rect>
+                height="\(height)"><title>\(run.outcome.rawValue) after \(DurationText.rounded(run.seconds))</title></rect>
                 """
         }
         let bad = runs.count { $0.outcome != .succeeded }

@@ -84,7 +84,7 @@ struct BatchLiveModel {
         if !items.isEmpty { text += "  \(items.count) at work" }
         let (ended, seconds) = (batch.endedCount - endedBefore, (now - started).seconds)
         if batch.isRead, ended > 0, seconds > 2, total > batch.endedCount {
-            text += "  \(TimeText.span(Double(total - batch.endedCount) * seconds / Double(ended))) left"
+            text += "  \(DurationText.rounded(Double(total - batch.endedCount) * seconds / Double(ended))) left"
         }
         if let cost = batch.cost { text += "  cost \(AmountText.describe(cost))" }
         return text

@@ -56,7 +56,7 @@ struct EventLine {
     private static func deferred(_ step: String, _ event: JobEvent) -> StyledText {
         let time = event.data["until"]?.moment
         let clock = time.map { " until \(TimeText(now: event.time).clock($0))" } ?? ""
-        let span = time.map { ", for \(TimeText.span(($0 - event.time).seconds))" } ?? ""
+        let span = time.map { ", for \(DurationText.rounded(($0 - event.time).seconds))" } ?? ""
         let reason = event.data["reason"]?.string ?? "the resume budget"
         return "\(step): \("held back\(clock)", .yellow)\(span): \(reason)"
     }

@@ -104,7 +104,7 @@ struct LiveFrame {
 
     private func took(_ line: LiveModel.Line) -> String? {
         guard let started = line.started, let ended = line.ended else { return nil }
-        return TimeText.span(ended.seconds(since: started))
+        return DurationText.rounded(ended.seconds(since: started))
     }
 
     private func transfer(_ line: LiveModel.Line, _ level: Int) -> String? {
@@ -115,7 +115,7 @@ struct LiveFrame {
         let sizes = "\(SizeText.describe(done)) of \(SizeText.describe(total))"
         let rate = line.rate.flatMap { $0 > 0 ? "\(SizeText.describe(Int64($0)))/s" : nil }
         let left = line.rate.flatMap {
-            $0 > 0 && done < total ? "\(TimeText.span(Double(total - done) / $0)) left" : nil
+            $0 > 0 && done < total ? "\(DurationText.rounded(Double(total - done) / $0)) left" : nil
         }
         let parts: [String?] =
             switch level {
@@ -132,7 +132,7 @@ struct LiveFrame {
         let percent = line.share.map { "\(Int($0 * 100)) %" }
         guard let median = line.median, let upper = line.upper, let since = line.estimatedAt else { return percent }
         let passed = (now - since).seconds
-        let (half, most) = (TimeText.span(max(0, median - passed)), TimeText.span(max(0, upper - passed)))
+        let (half, most) = (DurationText.rounded(max(0, median - passed)), DurationText.rounded(max(0, upper - passed)))
         let left =
             switch level {
             case 0: "about \(half) left, 90 % within \(most)"

@@ -103,11 +103,11 @@ struct BatchText {
             "started   \(clock.dated(snapshot.record.started))",
         ]
         if let ended = snapshot.ended {
-            let length = TimeText.span(ended.seconds(since: snapshot.record.started))
+            let length = DurationText.rounded(ended.seconds(since: snapshot.record.started))
             lines.append("ended     \(clock.dated(ended)), after \(length)")
         }
         if let rate = job.itemRate(at: now), rate > 0 {
-            let left = TimeText.span(Double(batch.itemCount - batch.endedCount) / rate)
+            let left = DurationText.rounded(Double(batch.itemCount - batch.endedCount) / rate)
             lines.append("rate      \(Int(rate * 3600)) an hour, about \(left) left")
         }
         let (sent, received) = (batch.moved.sent, batch.moved.received)

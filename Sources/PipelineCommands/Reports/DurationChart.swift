@@ -1,5 +1,5 @@
 import CLibrary
-import PipelineKit
+import PipelineCore
 
 /// The spread of durations, in one line of blocks: each as many times as its height says, from the shortest to the
 /// longest in equal steps of their logarithm.
@@ -21,7 +21,7 @@ struct DurationChart {
         let text = counts.map { count in
             count == 0 ? " " : String(Self.blocks[(count * Self.blocks.count - 1) / highest])
         }.joined()
-        return "\(TimeText.span(least)) \(text) \(TimeText.span(most))"
+        return "\(DurationText.rounded(least)) \(text) \(DurationText.rounded(most))"
     }
 
     /// The column of a value so many times the least, of a span from 1 to `ratio`.

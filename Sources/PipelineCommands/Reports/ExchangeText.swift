@@ -11,7 +11,7 @@ struct ExchangeText {
         if let body = record.body, body.size > 0 { line += " (\(SizeText.describe(body.size)))" }
         if let answer = record.answer {
             let style: StyledText.Style = answer.status < 400 ? .green : .red
-            line += " → \("\(answer.status)", style) in \(TimeText.span(answer.timings.total))"
+            line += " → \("\(answer.status)", style) in \(DurationText.rounded(answer.timings.total))"
             if answer.body.size > 0 { line += ", \(SizeText.describe(answer.body.size))" }
         } else {
             line += " → \(record.failure ?? "no response", .red)"

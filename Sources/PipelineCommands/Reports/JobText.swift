@@ -33,11 +33,12 @@ struct JobText {
             "started   \(clock.dated(record.started))",
         ]
         if let ended = snapshot.ended {
-            let length = TimeText.span(ended.seconds(since: record.started))
+            let length = DurationText.rounded(ended.seconds(since: record.started))
             lines.append("ended     \(clock.dated(ended)), after \(length)")
         }
         if let estimate = report.estimate {
-            let (half, most) = (TimeText.span(estimate.quantile(0.5)), TimeText.span(estimate.quantile(0.9)))
+            let half = DurationText.rounded(estimate.quantile(0.5))
+            let most = DurationText.rounded(estimate.quantile(0.9))
             lines.append("estimate  about \(half) left, 90 % within \(most)")
         }
         if let cost = snapshot.cost { lines.append("cost      \(AmountText.describe(cost))") }

@@ -22,7 +22,7 @@ struct StageChart {
         let columns = min(Self.bars, (width ?? .max) - names - 10)
         // A narrower window has no room for pictures.
         if columns < 8 { return [] }
-        let whole = TimeText.span((end - start).seconds)
+        let whole = DurationText.rounded((end - start).seconds)
         let scale = "0" + String(repeating: " ", count: max(1, columns - 1 - whole.count)) + whole
         let head = TextColumns.padded("", to: names) + "  " + scale
         let rows = shown.map { key, step in
@@ -44,7 +44,7 @@ struct StageChart {
         let from = min(columns - 1, Int(first * Double(columns)))
         let length = max(1, Int((last * Double(columns)).rounded(.up)) - from)
         let filled = String(repeating: step.ended == nil ? "▒" : "█", count: min(length, columns - from))
-        let time = TimeText.span((step.ended ?? end).seconds(since: step.started ?? start))
+        let time = DurationText.rounded((step.ended ?? end).seconds(since: step.started ?? start))
         return String(repeating: " ", count: from) + filled + " " + time
     }
 }

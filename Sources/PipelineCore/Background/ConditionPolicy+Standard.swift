@@ -14,7 +14,8 @@ extension ConditionPolicy {
         }
         let whole = max((end - question.since).seconds, 0.001)
         let share = (facts.now - question.since).seconds / whole
-        let text = "it has waited \(DurationText.about(facts.now - question.since)) and may wait until \(end)"
+        let waited = DurationText.rounded(max(0, (facts.now - question.since).seconds))
+        let text = "it has waited \(waited) and may wait until \(end)"
         // Neutral at first, so that a machine of which nothing is known holds nothing back.
         return Opinion(0.5 + share / 2, .mayProceed, text, changes: end)
     }

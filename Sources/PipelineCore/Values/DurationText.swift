@@ -53,15 +53,14 @@ package enum DurationText {
         return text
     }
 
-    /// A rounded wording for messages: `about 40 s`, `about 3 min`, `about 2.5 h`, `about 4 d`.
-    package static func about(_ duration: Duration) -> String {
-        let seconds = Double(max(0, duration.wholeMilliseconds)) / 1000
+    /// A length of time for people, in the one unit that suits it: `2.5 s`, `40 s`, `100 min`, `36 h`, `4 d`.
+    package static func rounded(_ seconds: Double) -> String {
         switch seconds {
-        case ..<1: return "less than 1 s"
-        case ..<120: return "about \(Int(seconds.rounded())) s"
-        case ..<5400: return "about \(Int((seconds / 60).rounded())) min"
-        case ..<129_600: return "about \(UnitText.oneDecimal(seconds / 3600)) h"
-        default: return "about \(Int((seconds / 86_400).rounded())) d"
+        case ..<10: "\((seconds * 10).rounded() / 10) s"
+        case ..<120: "\(Int(seconds.rounded())) s"
+        case ..<7200: "\(Int((seconds / 60).rounded())) min"
+        case ..<172_800: "\(Int((seconds / 3600).rounded())) h"
+        default: "\(Int((min(1e15, seconds) / 86_400).rounded())) d"
         }
     }
 }

@@ -70,7 +70,7 @@ struct BatchPage {
             facts.append(("Rate", "\(rate) an hour"))
         }
         if job.snapshot.ended == nil, all > ended, let rate = job.itemRate(at: page.now) {
-            facts.append(("Left", "about \(TimeText.span(Double(all - ended) / rate))"))
+            facts.append(("Left", "about \(DurationText.rounded(Double(all - ended) / rate))"))
         }
         let (sent, received) = (batch.moved.sent, batch.moved.received)
         if sent + received > 0 {

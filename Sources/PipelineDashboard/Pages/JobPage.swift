@@ -108,7 +108,7 @@ struct JobPage {
             facts.append(
                 (
                     "Left",
-                    "about \(TimeText.span(left.half))\(left.most.map { "<small>9 of 10 within \(TimeText.span($0))</small>" as Markup })"
+                    "about \(DurationText.rounded(left.half))\(left.most.map { "<small>9 of 10 within \(DurationText.rounded($0))</small>" as Markup })"
                 ))
         }
         facts.append(

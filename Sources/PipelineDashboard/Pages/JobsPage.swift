@@ -217,9 +217,10 @@ struct JobsPage {
     /// The median, and within what nine of ten are.
     static func left(_ left: JobView.TimeLeft?) -> Markup {
         left.map {
-            let most: Markup =
-                $0.most.map { "<small title=\"9 of 10 end within this time\">≤ \(TimeText.span($0))</small>" } ?? ""
-            return "<span title=\"half end within this time\">\(TimeText.span($0.half))</span>\(most)"
+            let half = DurationText.rounded($0.half)
+            let most = $0.most.map(DurationText.rounded)
+            let rest: Markup = most.map { "<small title=\"9 of 10 end within this time\">≤ \($0)</small>" } ?? ""
+            return "<span title=\"half end within this time\">\(half)</span>\(rest)"
         } ?? Page.nothing
     }
 

@@ -126,7 +126,7 @@ extension Page {
 
     /// A length of time.
     func span(_ seconds: Double?) -> Markup {
-        seconds.map { "\(TimeText.span($0))" } ?? Self.nothing
+        seconds.map { "\(DurationText.rounded($0))" } ?? Self.nothing
     }
 
     /// A sum of money, in a currency that only the author of the document knows.

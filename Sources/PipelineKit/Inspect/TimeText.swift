@@ -12,11 +12,11 @@ package struct TimeText {
     /// Returns how long it is until then, from an hour on with the time of the day, from a day on with the date.
     package func until(_ time: Timestamp) -> String {
         let left = time.seconds(since: now)
-        return left < 3600 ? "in \(Self.span(left))" : "in \(Self.span(left)) (\(clock(time)))"
+        return left < 3600 ? "in \(DurationText.rounded(left))" : "in \(DurationText.rounded(left)) (\(clock(time)))"
     }
 
     /// Returns how long ago it was.
-    package func ago(_ time: Timestamp) -> String { "\(Self.span(now.seconds(since: time))) ago" }
+    package func ago(_ time: Timestamp) -> String { "\(DurationText.rounded(now.seconds(since: time))) ago" }
 
     /// Returns how long ago it was, and when: `3 min ago (14:05)`.
     package func dated(_ time: Timestamp) -> String { "\(ago(time)) (\(clock(time)))" }
@@ -37,17 +37,6 @@ package struct TimeText {
         let clock = [then.tm_hour, then.tm_min, then.tm_sec].map(twoDigits).joined(separator: ":")
         let milliseconds = "\((time.milliseconds % 1000 + 1000) % 1000 + 1000)".dropFirst()
         return "\(date) \(clock).\(milliseconds)"
-    }
-
-    /// A length of time in the one unit that suits it.
-    package static func span(_ seconds: Double) -> String {
-        switch seconds {
-        case ..<10: "\((seconds * 10).rounded() / 10) s"
-        case ..<120: "\(Int(seconds.rounded())) s"
-        case ..<7200: "\(Int((seconds / 60).rounded())) min"
-        case ..<172_800: "\(Int((seconds / 3600).rounded())) h"
-        default: "\(Int((min(1e15, seconds) / 86_400).rounded())) d"
-        }
     }
 
     private static func local(_ time: Timestamp) -> tm {

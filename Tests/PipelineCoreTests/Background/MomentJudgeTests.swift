@@ -64,6 +64,12 @@ import Testing
         #expect(Self.judge(DeviceConditions(), budget: .unlimited).isGood)
     }
 
+    @Test("the time that it has waited is worded as everywhere")
+    func waited() {
+        let rationale = Self.judge(Self.good, waited: 6000).verdicts.first?.opinion.rationale
+        #expect(rationale?.hasPrefix("it has waited 100 min and may wait until ") == true)
+    }
+
     @Test("quiet hours say when they end")
     func quietHours() {
         let hours = QuietHours(from: 1320, until: 420)

@@ -73,7 +73,7 @@ struct BudgetCommand: WorkspaceCommand {
         if record.charge == .attended { return "\(time)  \(record.pipeline): a person attended" }
         let delay =
             record.start > record.time
-            ? ", delayed by \(TimeText.span((record.start - record.time).seconds))" : ""
+            ? ", delayed by \(DurationText.rounded((record.start - record.time).seconds))" : ""
         let charge = record.charge == .counted ? "" : " (\(record.charge.rawValue))"
         return "\(time)  \(record.pipeline)\(step): \(record.reason.sentence)\(charge)\(delay)"
     }

@@ -38,12 +38,12 @@ struct JobTable {
             } else {
                 object = ""
             }
-            let took = job.snapshot.ended.map { TimeText.span($0.seconds(since: record.started)) } ?? ""
+            let took = job.snapshot.ended.map { DurationText.rounded($0.seconds(since: record.started)) } ?? ""
             rows.append([
                 "\(try await record.id.short(in: journal), .bold)", StyledText(record.pipeline),
                 StyledText(object), JobStanding(job: job, deferral: deferral, now: now).text,
-                StyledText(TimeText.span(now.seconds(since: record.started))), StyledText(took),
-                StyledText(left.map { TimeText.span($0) } ?? ""),
+                StyledText(DurationText.rounded(now.seconds(since: record.started))), StyledText(took),
+                StyledText(left.map { DurationText.rounded($0) } ?? ""),
             ])
         }
         self.rows = rows

@@ -50,7 +50,7 @@ final class WaitingAdviser: Sendable {
         }
         if count == 2, let hint = error["hint"]?.string { return "  hint: \(hint)" }
         guard let duration = limit(of: event.step), consume(\.noResponse) else { return nil }
-        return "note: it waits for up to \(TimeText.span(duration.seconds)) for the service; Ctrl-C suspends"
+        return "note: it waits for up to \(DurationText.rounded(duration.seconds)) for the service; Ctrl-C suspends"
     }
 
     /// For how long the step is tried without a response; nil where that is computed, or no time worth a word.
