@@ -1,8 +1,9 @@
 import JSONPath
 import PipelineCore
-import PipelineEngine
 import PipelineTestKit
 import Testing
+
+@testable import PipelineEngine
 
 /// What jobs learn from others of their stage that have not ended.
 @Suite struct RunningHistoryTests {
@@ -34,6 +35,27 @@ import Testing
         #expect(second.durations.first.map { $0.seconds >= 20 && $0.seconds < 23 } == true, "\(second.durations)")
         let last = try #require(seen.value[JobID("j2")]?.last)
         #expect(last.durations.map(\.isRunning) == [false], "the first has ended meanwhile")
+    }
+
+    @Test("of many samples jobs of one kind share what was made of them, until a sixteenth are others")
+    func shares() async throws {
+        func sample(_ seconds: Double) -> StageSample {
+            StageSample(pipeline: "p", stage: "s", ended: .at(Int64(seconds) * 1000), seconds: seconds)
+        }
+        let cache = DurationHistoryCache(MemoryJournal(), owner: OwnerID("me"))
+        func outlook(size: Double? = nil) -> StageOutlook? {
+            cache.outlook(of: "p", stage: "s", subject: nil, size: size, guess: nil, besides: JobID("j"))
+        }
+        #expect(outlook() == nil, "nothing was read")
+        _ = await cache.samples(of: "p", at: .at(0))
+        for second in 1...47 { cache.add(sample(Double(second))) }
+        let counts = (48...52).map { second in
+            defer { cache.add(sample(Double(second))) }
+            return outlook()?.durations.count
+        }
+        #expect(counts == [47, 47, 49, 49, 49])
+        #expect(outlook(size: 2)?.durations.count == 52, "another case is another outlook")
+        #expect(outlook()?.durations.count == 52)
     }
 
     @Test("what is foretold of a job is kept with its sample though others have just begun")

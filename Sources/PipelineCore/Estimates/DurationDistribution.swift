@@ -9,11 +9,24 @@ package struct DurationDistribution: Sendable, Hashable {
     }
 
     /// Weights sum to 1; never empty.
-    private(set) var parts: [Part]
+    let parts: [Part]
+
+    /// Those of the first one's spread, where they are many; a kernel density has no others.
+    private let table: KernelTable?
+    /// The parts that are not in the table.
+    private let others: [Part]
+
+    /// So few parts cost less than a table of them.
+    private static let few = 8
 
     init(parts: [Part]) {
         let sum = parts.reduce(0) { $0 + $1.weight }
-        self.parts = parts.map { Part(weight: $0.weight / sum, shape: $0.shape) }
+        let parts = parts.map { Part(weight: $0.weight / sum, shape: $0.shape) }
+        let spread = parts.first?.shape.spread ?? 0
+        let alike = parts.filter { $0.shape.spread == spread }
+        self.parts = parts
+        table = alike.count > Self.few ? KernelTable(alike, spread: spread) : nil
+        others = table == nil ? parts : parts.filter { $0.shape.spread != spread }
     }
 
     /// One lognormal.
@@ -25,8 +38,8 @@ package struct DurationDistribution: Sendable, Hashable {
     package func survival(_ seconds: Double) -> Double {
         guard seconds > 0 else { return 1 }
         let logarithm = Normal.logarithm(seconds)
-        var sum = 0.0
-        for part in parts { sum += part.weight * part.shape.survival(ofLogarithm: logarithm) }
+        var sum = table?.survival(ofLogarithm: logarithm) ?? 0
+        for part in others { sum += part.weight * part.shape.survival(ofLogarithm: logarithm) }
         return sum
     }
 

@@ -19,6 +19,9 @@ package struct StageOutlook: Sendable, Hashable {
     /// True if the last intervals that were foretold held so seldom that the next one is not to be shown.
     package let isContradicted: Bool
 
+    /// The distribution of the whole duration; nil when nothing is known.
+    package let distribution: DurationDistribution?
+
     /// The error of a service's own estimates in the past.
     package struct ReportError: Sendable, Hashable {
         package let mean: Double
@@ -54,6 +57,7 @@ package struct StageOutlook: Sendable, Hashable {
         let polled = recent.suffix(10)
         pastPolls = polled.isEmpty ? nil : Double(polled.reduce(0) { $0 + $1.polls }) / Double(polled.count)
         self.guess = guess
+        distribution = Self.distribution(durations, sizeDoubt: sizeDoubt, guess: guess)
         remainingError = Self.error(recent.compactMap(\.remainingError))
         progressError = Self.error(recent.compactMap(\.progressError))
     }
@@ -96,18 +100,15 @@ package struct StageOutlook: Sendable, Hashable {
         (endedCount == 0 ? [] : [isBySize ? "history by size" : "history"]) + (guess == nil ? [] : ["author"])
     }
 
-    /// The distribution of the whole duration; nil when nothing is known.
-    package var distribution: DurationDistribution? {
+    private static func distribution(
+        _ durations: [PastDuration], sizeDoubt: Double, guess: Double?
+    ) -> DurationDistribution? {
         let past = PastDurations(durations).distribution?.widened(by: sizeDoubt)
         let guessed = guess.map { DurationDistribution(median: $0, spread: 0.5) }
-        switch (past, guessed) {
-        case (nil, nil): return nil
-        case (let past?, nil): return past
-        case (nil, let guessed?): return guessed
+        guard let past, let guessed else { return past ?? guessed }
         // A guess counts as two jobs.
-        case (let past?, let guessed?):
-            return past.mixed(with: guessed, weight: 2 / (2 + Double(endedCount * endedCount)))
-        }
+        let ended = durations.count { !$0.isRunning }
+        return past.mixed(with: guessed, weight: 2 / (2 + Double(ended * ended)))
     }
 
     private var endedCount: Int { durations.count { !$0.isRunning } }

@@ -18,10 +18,27 @@ final class DurationHistoryCache: Sendable {
         var sample: StageSample
     }
 
+    /// An outlook that was made for one job and is as good for others.
+    private struct Shared {
+        var subject: String?
+        var size: Double?
+        var guess: Double?
+        var outlook: StageOutlook
+        /// So many of its samples may still change before it is made anew.
+        var changesLeft: Int
+    }
+
     private struct State {
         var entries: [String: Entry] = [:]
         /// By pipeline and stage, in the order in which they were first asked after.
         var running: [String: [String: [Running]]] = [:]
+        /// By pipeline and stage.
+        var shared: [String: [String: Shared]] = [:]
+
+        /// A sample of a stage came, went or grew.
+        mutating func noteChange(of pipeline: String, _ stage: String) {
+            shared[pipeline]?[stage]?.changesLeft -= 1
+        }
     }
 
     private let history: any DurationHistory
@@ -50,7 +67,10 @@ final class DurationHistoryCache: Sendable {
         let entry = Entry(
             samples: Dictionary(grouping: read, by: \.stage), others: Dictionary(grouping: others ?? [], by: \.stage),
             read: now)
-        state.withLock { $0.entries[pipeline] = entry }
+        state.withLock { state in
+            state.entries[pipeline] = entry
+            state.shared[pipeline] = nil
+        }
         return merged(pipeline)
     }
 
@@ -69,20 +89,40 @@ final class DurationHistoryCache: Sendable {
         }
     }
 
-    /// The samples of one stage as they are now, without what the job itself waits for; nil for a pipeline that was not
-    /// read yet.
-    func samples(of pipeline: String, stage: String, besides job: JobID) -> [StageSample]? {
-        state.withLock { state in
-            guard let entry = state.entries[pipeline] else { return nil }
+    /// Returns what is known of a stage's duration from its samples as they are now, without what the job itself waits for;
+    /// nil for a pipeline that was not read yet.
+    ///
+    /// Of many samples a few more or less say nothing, and a batch has thousands of jobs that ask: what was made for one of
+    /// them serves all of its kind until a sixteenth of the samples are others.
+    func outlook(
+        of pipeline: String, stage: String, subject: String?, size: Double?, guess: Double?, besides job: JobID
+    ) -> StageOutlook? {
+        let (shared, samples) = state.withLock { state -> (StageOutlook?, [StageSample]?) in
+            guard let entry = state.entries[pipeline] else { return (nil, nil) }
+            if let shared = state.shared[pipeline]?[stage], shared.changesLeft > 0, shared.subject == subject,
+                shared.size == size, shared.guess == guess
+            {
+                return (shared.outlook, nil)
+            }
             let running = state.running[pipeline]?[stage] ?? []
-            return (entry.others[stage] ?? []) + running.lazy.filter { $0.job != job }.map(\.sample)
-                + (entry.samples[stage] ?? [])
+            return (
+                nil,
+                (entry.others[stage] ?? []) + running.lazy.filter { $0.job != job }.map(\.sample)
+                    + (entry.samples[stage] ?? [])
+            )
         }
+        guard let samples else { return shared }
+        let outlook = StageOutlook(samples: samples, subject: subject, size: size, guess: guess)
+        let made = Shared(
+            subject: subject, size: size, guess: guess, outlook: outlook, changesLeft: samples.count / 16)
+        if made.changesLeft > 0 { state.withLock { $0.shared[pipeline, default: [:]][stage] = made } }
+        return outlook
     }
 
     /// Takes a new one in.
     func add(_ sample: StageSample) {
         state.withLock { state in
+            state.noteChange(of: sample.pipeline, sample.stage)
             guard var samples = state.entries[sample.pipeline]?.samples[sample.stage] else {
                 state.entries[sample.pipeline]?.samples[sample.stage] = [sample]
                 return
@@ -104,6 +144,7 @@ final class DurationHistoryCache: Sendable {
             } else {
                 return
             }
+            state.noteChange(of: sample.pipeline, sample.stage)
             state.running[sample.pipeline, default: [:]][sample.stage] = running
         }
     }
@@ -112,7 +153,9 @@ final class DurationHistoryCache: Sendable {
     func forgetRunning(_ job: JobID, _ step: StepKey? = nil, in pipeline: String) {
         state.withLock { state in
             for stage in step.map({ [$0.stage] }) ?? (state.running[pipeline]?.keys.map(\.self) ?? []) {
+                let count = state.running[pipeline]?[stage]?.count
                 state.running[pipeline]?[stage]?.removeAll { $0.job == job && (step == nil || $0.step == step) }
+                if state.running[pipeline]?[stage]?.count != count { state.noteChange(of: pipeline, stage) }
             }
         }
     }

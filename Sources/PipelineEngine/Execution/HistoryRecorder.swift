@@ -40,8 +40,8 @@ struct HistoryRecorder: Sendable {
         guard case .remoteJob = stage.stage.work, let history = cache else {
             return state.marks.outlook(of: key, stage, in: state.table)
         }
-        return state.marks.outlook(of: key, stage, in: state.table) { [pipeline, job] in
-            history.samples(of: pipeline, stage: key.stage, besides: job)
+        return state.marks.outlook(of: key, stage, in: state.table) { [pipeline, job] subject, size, guess in
+            history.outlook(of: pipeline, stage: key.stage, subject: subject, size: size, guess: guess, besides: job)
         }
     }
 }

@@ -72,11 +72,13 @@ package struct EstimateMarks: Sendable {
     /// Returns what is known of a step's duration before it begins, as a closure that makes it: that takes a look at a
     /// hundred samples, and most steps never ask.
     ///
-    /// - Parameter latest: gives samples of the stage, when the closure is called; those of the job's start where it gives
-    ///   nil.
+    /// - Parameter latest: gives it from the samples of the stage at the time of the call, for a kind and service, a size, and
+    ///   the author's guess in seconds; where it gives nil, it is made from those of the job's start.
     package func outlook(
         of key: StepKey, _ stage: PlannedStage, in table: JobTable,
-        latest: @escaping @Sendable () -> [StageSample]? = { nil }
+        latest: @escaping @Sendable (_ subject: String?, _ size: Double?, _ guess: Double?) -> StageOutlook? = { _, _, _ in
+            nil
+        }
     ) -> @Sendable () -> StageOutlook {
         let guess = stage.estimate.flatMap { estimate in
             estimate.constant ?? (try? estimate.value(in: table.currentScope(for: key)))
@@ -84,7 +86,10 @@ package struct EstimateMarks: Sendable {
         let subject = stage.subject(in: table.snapshot.documentScope())
         let size = Self.size(before: key, stage, table)
         let known = samples[key.stage] ?? []
-        return { StageOutlook(samples: latest() ?? known, subject: subject, size: size, guess: guess) }
+        return {
+            latest(subject, size, guess)
+                ?? StageOutlook(samples: known, subject: subject, size: size, guess: guess)
+        }
     }
 
     /// The size of what a remote job is about, as far as it can be seen: the bytes that its job has sent before.
