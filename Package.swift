@@ -119,7 +119,7 @@ let package = Package(
         .target(
             name: "PipelineNotifier",
             dependencies: [
-                "CLibrary", "CCurl", "PipelineCore", "PipelineHTTP", "JSONPath", crypto, httpTypes, subprocess, system,
+                "CLibrary", "CCurl", "PipelineCore", "PipelineHTTP", "JSONPath", httpTypes, subprocess, system,
             ],
             swiftSettings: settings),
 
