@@ -194,8 +194,8 @@ final class DaemonJobs: JobSource {
         guard job.nextTelling != nil else { return nil }
         let id = job.record.id
         guard let plan = try await plan(of: job) else { return nil }
-        return try await engine.with(secrets: secrets(of: job.record)).tell(
-            id, plan: plan, secretInputs: await secretInputs(of: job.record, plan))
+        return try await engine.with(secrets: secrets(of: job.record)).deliverNotifications(
+            of: id, plan: plan, secretInputs: await secretInputs(of: job.record, plan))
     }
 
     /// The plan of a job. One whose document can't be planned here, for want of a plugin or of a stage kind that
