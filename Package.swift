@@ -64,7 +64,7 @@ let package = Package(
         .target(name: "Assertions", swiftSettings: settings),
         // The C library of the platform under one name.
         .target(name: "CLibrary", swiftSettings: settings),
-        // How bytes, durations and URLs are written, for modules that must not know each other.
+        // How bytes, dates, durations and URLs are written, for modules that must not know each other.
         .target(name: "Encodings", swiftSettings: settings),
         // Random numbers that a seed fixes: for simulations, tests and measurements.
         .target(name: "SeededNumbers", dependencies: ["CLibrary"], swiftSettings: settings),
@@ -119,7 +119,7 @@ let package = Package(
         .target(
             name: "PipelineNotifier",
             dependencies: [
-                "CLibrary", "CCurl", "PipelineCore", "PipelineHTTP", "JSONPath", crypto, httpTypes, subprocess, system,
+                "CLibrary", "CCurl", "PipelineCore", "PipelineHTTP", "JSONPath", httpTypes, subprocess, system,
             ],
             swiftSettings: settings),
 

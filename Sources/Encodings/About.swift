@@ -1,4 +1,5 @@
-// Is for: How bytes, durations and URLs are written: percent and hexadecimal digits, whole numbers of a unit, references.
+// Is for: How bytes, dates, durations and URLs are written: percent and hexadecimal digits, base64,
+// days of the calendar, whole numbers of a unit, references.
 //
 // May be called by: Everyone. Modules that must not know each other have it in common.
 //

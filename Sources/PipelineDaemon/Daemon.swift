@@ -39,7 +39,7 @@ final class Daemon: Sendable {
     /// Set on a journal that machines share.
     private let claims: ClaimedJobs?
     /// Nil without a public address: then nobody can know where to push to.
-    private let desk: CallbackHandler?
+    private let callbacks: CallbackHandler?
     /// On a journal that machines share its own.
     private let clock: any WallClock
     private let pages = Mutex<DashboardService?>(nil)
@@ -81,7 +81,7 @@ final class Daemon: Sendable {
         }
         jobs.run(on: scheduler)
         let seal = try workspace.captureSeal(of: journal)
-        desk = try workspace.callbackAddresses().map { [journal, jobs, clock] addresses in
+        callbacks = try workspace.callbackAddresses().map { [journal, jobs, clock] addresses in
             CallbackHandler(
                 journal: journal, addresses: addresses, plans: plans, jobs: jobs, clock: clock,
                 randomness: SystemRandomness(), seal: seal, log: named)
@@ -156,14 +156,14 @@ final class Daemon: Sendable {
     /// on this machine, else at a port that is free.
     private func startReceiver() async throws -> ReceiverServer? {
         let address = try ListenAddress(parsing: options.listen ?? loopbackAddress ?? "127.0.0.1:0")
-        guard let desk else {
+        guard let callbacks else {
             if options.listen != nil {
                 log.note("no pushes are taken: services need an address; set PIPELINE_CALLBACK_URL or \"callbackURL\"")
             }
             return nil
         }
         let receiver = try await ReceiverServer.start(
-            at: address, isKnown: { await desk.isKnown($0) }, answer: { await desk.answer($0) })
+            at: address, isKnown: { await callbacks.isKnown($0) }, answer: { await callbacks.answer($0) })
         log.note("pushes are taken on \(address.host):\(receiver.port)")
         return receiver
     }

@@ -142,8 +142,8 @@ package struct Engine: Sendable {
 
     /// Takes a job that nobody owns, to send what is left of its notifications and nothing else: running it comes back
     /// soon, with where the job stands.
-    package func tell(
-        _ job: JobID, plan: Plan, secretInputs: JSONObject = [:]
+    package func deliverNotifications(
+        of job: JobID, plan: Plan, secretInputs: JSONObject = [:]
     ) async throws(JournalFailure) -> JobHandle {
         try await acquire(job) { snapshot, lease throws(JournalFailure) in
             executor(snapshot, plan, lease, secretInputs, purpose: .notify, settings: settings(.attended))

@@ -83,7 +83,7 @@ extension PostgresError {
 
     private nonisolated(unsafe) static let code = #/:  ([0-9A-Z]{5}): /#
 
-    /// What to do about a server that turns a client away.
+    /// The advice about a server that turns a client away.
     private static func hint(for state: String?, _ message: String) -> String? {
         let words = message.withoutQuoted
         let hints = [

@@ -10,7 +10,7 @@ package final class SQLiteStatement {
     unowned let connection: SQLiteConnection
     private let parameters: SQLiteNames
     private let columns: SQLiteNames
-    /// The column behind the one that was read last.
+    /// The column after the one that was read last.
     private var nextColumn = 0
     /// A column that was read and is not there.
     private var missing: String?
@@ -100,7 +100,7 @@ package final class SQLiteStatement {
 private struct SQLiteNames {
     let names: [String]
 
-    /// The place of a name, which is mostly the one behind the last that was found.
+    /// The place of a name, which is mostly the one after the last that was found.
     func index(of name: String, from place: Int) -> Int? {
         place < names.count && names[place] == name ? place : names.firstIndex(of: name)
     }

@@ -57,10 +57,4 @@ struct JSONPointerTests {
         #expect(pointer.parent?.description == "/a~1b/3/~0")
         #expect(JSONPointer.root.parent == nil)
     }
-
-    @Test("the nearest node is the last that exists on the way")
-    func nearest() throws {
-        let node = try JSONNode.parse(SourceText(name: "a", text: #"{"a": [{"b": 1}]}"#))
-        #expect(try JSONPointer("/a/0/c/d").nearestNode(in: node).json == ["b": 1])
-    }
 }

@@ -1,3 +1,4 @@
+import PipelineCore
 @testable import PipelineKit
 import PipelineTestKit
 import Testing
@@ -10,13 +11,24 @@ struct ReceiverServerTests {
     private static let request = "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
     /// - Parameter recognized: is told each path that the server has recognised.
-    private static func server(recognized: AsyncStream<String>.Continuation? = nil) async throws -> ReceiverServer {
+    private static func server(
+        port: Int = 0, recognized: AsyncStream<String>.Continuation? = nil
+    ) async throws -> ReceiverServer {
         try await ReceiverServer.start(
-            at: ListenAddress(parsing: "127.0.0.1:0"),
+            at: ListenAddress(parsing: "127.0.0.1:\(port)"),
             isKnown: { path in
                 defer { recognized?.yield(path) }
                 return path == "/known"
             }, answer: { _ in .taken })
+    }
+
+    @Test("an address that another has is refused with what it is for")
+    func occupied() async throws {
+        let server = try await Self.server()
+        let failure = await #expect(throws: StepFailure.self) { _ = try await Self.server(port: server.port) }
+        #expect(
+            failure?.title == "cannot listen for callbacks on 127.0.0.1:\(server.port): address already in use")
+        await server.stop()
     }
 
     @Test("connections that are held open keep no callback out: the oldest goes")

@@ -87,7 +87,7 @@ final class EngineBench: Sendable {
     ) async throws(JournalFailure) -> Engine.JobHandle {
         let engine = Engine(ports: ports(of: process))
         let plan = try plan()
-        if onlyTells { return try await engine.tell(id, plan: plan) }
+        if onlyTells { return try await engine.deliverNotifications(of: id, plan: plan) }
         if recorder.job(id) != nil {
             return try await engine.resume(
                 id, plan: plan, mode: mode.value, interactivity: interactivity.value, again: again)

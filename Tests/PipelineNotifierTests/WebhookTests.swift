@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import JSONPath
 import PipelineCore
+import PipelineHTTP
 import PipelineTestKit
 import Testing
 
@@ -41,7 +42,7 @@ struct WebhookTests {
     @Test("the example that libraries of Standard Webhooks are tested with has the signature that they expect")
     func example() {
         // https://github.com/standard-webhooks/standard-webhooks, libraries/go/webhook_test.go.
-        let signature = WebhookSignature(secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").text(
+        let signature = StandardWebhook(secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").signature(
             id: "msg_p5jXN8AQM9LWM0D4loKWxJek", seconds: 1_614_265_330, body: Array(#"{"test": 2432232314}"#.utf8))
         #expect(signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
     }

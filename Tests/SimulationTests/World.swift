@@ -210,7 +210,7 @@ final class World: Sendable {
             let isKnown = recorder.job(record.id) != nil
             let drive: Engine.JobHandle =
                 if restart.withLock({ $0 }) == nil, let job = recorder.job(record.id), job.ended != nil, isUntold {
-                    try await engine.tell(record.id, plan: plan)
+                    try await engine.deliverNotifications(of: record.id, plan: plan)
                 } else if isKnown {
                     try await engine.resume(
                         record.id, plan: plan, mode: .attached, again: again, overwrites: restart.withLock { $0 } != nil

@@ -100,7 +100,7 @@ struct InteroperableRegexParser {
         return try reader.categories(negated: isNegated)
     }
 
-    /// `SingleCharEsc`; the position stands behind the backslash.
+    /// `SingleCharEsc`; the position stands after the backslash.
     private mutating func singleEscape() throws(LinearRegexError) -> Unicode.Scalar {
         let start = reader.position - 1
         switch reader.next() {
@@ -115,7 +115,7 @@ struct InteroperableRegexParser {
         }
     }
 
-    /// `charClassExpr`; the position stands behind the bracket.
+    /// `charClassExpr`; the position stands after the bracket.
     private mutating func expression(from start: Int) throws(LinearRegexError) -> RegexScalarSet {
         var set = RegexScalarSet()
         let isNegated = reader.take("^")

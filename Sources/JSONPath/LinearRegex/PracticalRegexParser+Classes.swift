@@ -1,6 +1,6 @@
 /// Escapes and classes of the everyday syntax.
 extension PracticalRegexParser {
-    /// Returns what follows a backslash outside a class; the position stands behind it.
+    /// Returns what follows a backslash outside a class; the position stands after it.
     mutating func escape(from start: Int, ignoringCase: Bool) throws(LinearRegexError) -> RegexPattern {
         guard let scalar = reader.current else { throw loneBackslash(at: start) }
         if let assertion = Self.assertion(scalar) {
@@ -86,7 +86,7 @@ extension PracticalRegexParser {
         return scalar
     }
 
-    /// `[…]`; the position stands behind the bracket. A `]` that comes first is itself.
+    /// `[…]`; the position stands after the bracket. A `]` that comes first is itself.
     mutating func bracket(from start: Int, ignoringCase: Bool) throws(LinearRegexError) -> RegexScalarSet {
         var set = RegexScalarSet()
         let isNegated = reader.take("^")

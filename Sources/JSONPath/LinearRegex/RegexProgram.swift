@@ -78,7 +78,7 @@ struct RegexProgram: Sendable {
         }
     }
 
-    /// The choice to go on stands behind the part, so that `(|a)+` ends as it does in Perl when the part took nothing.
+    /// The choice to go on stands after the part, so that `(|a)+` ends as it does in Perl when the part took nothing.
     private mutating func appendLoop(_ part: RegexPattern, _ bounds: RegexBounds) throws(LinearRegexError) {
         for _ in 0..<max(bounds.minimum - 1, 0) { try append(part) }
         let skip = bounds.minimum == 0 ? try emit(.jump(0)) : nil

@@ -28,17 +28,6 @@ extension JSONPointer {
         return node
     }
 
-    /// The node that the pointer names, or the last one on the way that exists: where a message about something
-    /// missing can point.
-    public func nearestNode(in document: JSONNode) -> JSONNode {
-        var node = document
-        for token in tokens {
-            guard let child = Self.child(token, of: node) else { return node }
-            node = child
-        }
-        return node
-    }
-
     private static func child(_ token: String, of node: JSONNode) -> JSONNode? {
         switch node.content {
         case .object: return node.member(token)?.value

@@ -44,7 +44,7 @@ extension PathParser {
         }
     }
 
-    /// The scalar of `\uXXXX` or of a surrogate pair; the reader stands behind the first `u`.
+    /// The scalar of `\uXXXX` or of a surrogate pair; the reader stands after the first `u`.
     private mutating func unicodeEscape(from start: Int) throws(JSONPathError) -> Unicode.Scalar {
         let first = try hexadecimal(from: start)
         if let scalar = Unicode.Scalar(first) { return scalar }

@@ -10,14 +10,13 @@ extension JSON {
     /// - Parameter indent: spaces for each level.
     public func prettyText(indent: Int = 2) -> String {
         var bytes: [UInt8] = []
-        JSONWriter(indent: indent, escapesLineSeparators: false).write(self, into: &bytes)
+        JSONWriter(indent: indent).write(self, into: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Appends the value as compact JSON in UTF-8.
-    /// - Parameter escapesLineSeparators: writes U+2028 and U+2029 as escapes, for readers that end lines at them.
-    public func write(into bytes: inout [UInt8], escapesLineSeparators: Bool = false) {
-        JSONWriter(indent: nil, escapesLineSeparators: escapesLineSeparators).write(self, into: &bytes)
+    public func write(into bytes: inout [UInt8]) {
+        JSONWriter(indent: nil).write(self, into: &bytes)
     }
 }
 

@@ -113,7 +113,7 @@ struct JSONParser {
         scanner.skipWhitespace()
     }
 
-    /// Returns whether the array or object ends here; otherwise the offset stands behind the comma and white space.
+    /// Returns whether the array or object ends here; otherwise the offset stands after the comma and white space.
     @inline(__always)
     private mutating func end(_ bracket: UInt8, _ kind: String, from opening: Int) throws(JSONSyntaxError) -> Bool {
         scanner.skipWhitespace()

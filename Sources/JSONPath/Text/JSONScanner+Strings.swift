@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// A string; the offset stands on its opening quote and then behind the closing one.
+    /// A string; the offset stands on its opening quote and then after the closing one.
     ///
     /// A lone surrogate (`\uD800`) stands for no text that could be written as UTF-8 again: an error, or U+FFFD.
     mutating func string() throws(JSONSyntaxError) -> String {
@@ -100,7 +100,7 @@ extension JSONScanner {
         }
     }
 
-    /// The scalar of `\uXXXX` or of a surrogate pair; the offset stands behind the first `u`.
+    /// The scalar of `\uXXXX` or of a surrogate pair; the offset stands after the first `u`.
     private mutating func unicodeEscape(from start: Int) throws(JSONSyntaxError) -> Unicode.Scalar {
         let first = try hexadecimal(from: start)
         if let scalar = Unicode.Scalar(first) { return scalar }

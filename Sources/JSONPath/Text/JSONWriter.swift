@@ -2,8 +2,6 @@
 struct JSONWriter {
     /// Spaces for each level; nil writes no white space at all.
     let indent: Int?
-    /// True if U+2028 and U+2029 are escaped, for text that is put into JavaScript or read line by line.
-    let escapesLineSeparators: Bool
 
     func write(_ value: JSON, into bytes: inout [UInt8], level: Int = 0) {
         switch value {
@@ -63,20 +61,18 @@ struct JSONWriter {
                 offset += marks.trailingZeroBitCount / 8
                 if marks == 0 { continue }
             }
-            let length = escapedLength(text, at: offset)
-            if length > 0 {
+            if Self.mustBeEscaped(text[offset]) {
                 bytes.append(contentsOf: text[start..<offset])
-                appendEscape(of: text, at: offset, length: length, to: &bytes)
-                start = offset + length
+                appendEscape(of: text[offset], to: &bytes)
+                start = offset + 1
             }
-            offset += max(length, 1)
+            offset += 1
         }
         bytes.append(contentsOf: text[start...])
     }
 
-    /// Looks at eight bytes together: the lowest bit that is set stands at the first of them that may need an escape, a control
-    /// character, a quote, a backslash, or the first byte of a line separator ("Determine if a word has a byte less than n",
-    /// Anderson, Bit Twiddling Hacks).
+    /// Looks at eight bytes together: the lowest bit that is set stands at the first of them that needs an escape, a control
+    /// character, a quote or a backslash ("Determine if a word has a byte less than n", Anderson, Bit Twiddling Hacks).
     @inline(__always)
     private func marks(of text: UnsafeBufferPointer<UInt8>, at offset: Int) -> UInt64 {
         let word = UInt64(
@@ -84,37 +80,23 @@ struct JSONWriter {
         var less = word &- 0x2020_2020_2020_2020
         less |= (word ^ 0x2222_2222_2222_2222) &- 0x0101_0101_0101_0101
         less |= (word ^ 0x5C5C_5C5C_5C5C_5C5C) &- 0x0101_0101_0101_0101
-        var marks = less & ~word & 0x8080_8080_8080_8080
-        if escapesLineSeparators {
-            let other = word ^ 0xE2E2_E2E2_E2E2_E2E2
-            marks |= (other &- 0x0101_0101_0101_0101) & ~other & 0x8080_8080_8080_8080
-        }
-        return marks
+        return less & ~word & 0x8080_8080_8080_8080
     }
 
-    /// Returns how many bytes at the offset must be written as an escape; 0 when none.
     @inline(__always)
-    private func escapedLength(_ text: UnsafeBufferPointer<UInt8>, at offset: Int) -> Int {
-        let byte = text[offset]
-        if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return 1 }
-        guard escapesLineSeparators, byte == 0xE2, offset + 2 < text.count, text[offset + 1] == 0x80 else { return 0 }
-        return text[offset + 2] & 0xFE == 0xA8 ? 3 : 0
+    private static func mustBeEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    private func appendEscape(of text: UnsafeBufferPointer<UInt8>, at offset: Int, length: Int, to bytes: inout [UInt8])
-    {
+    private func appendEscape(of byte: UInt8, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\\"))
-        if length == 3 {
-            bytes.append(contentsOf: text[offset + 2] == 0xA8 ? "u2028".utf8 : "u2029".utf8)
-            return
-        }
-        switch text[offset] {
+        switch byte {
         case 0x0A: bytes.append(UInt8(ascii: "n"))
         case 0x0D: bytes.append(UInt8(ascii: "r"))
         case 0x09: bytes.append(UInt8(ascii: "t"))
         case 0x08: bytes.append(UInt8(ascii: "b"))
         case 0x0C: bytes.append(UInt8(ascii: "f"))
-        case let byte where byte < 0x20:
+        case ..<0x20:
             // Of a binary body that is logged most bytes come here.
             let digit = byte & 0x0F
             bytes.append(UInt8(ascii: "u"))
@@ -122,7 +104,7 @@ struct JSONWriter {
             bytes.append(UInt8(ascii: "0"))
             bytes.append(UInt8(ascii: "0") + byte >> 4)
             bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-        case let byte: bytes.append(byte)
+        default: bytes.append(byte)
         }
     }
 }

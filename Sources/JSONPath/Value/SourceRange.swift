@@ -2,7 +2,7 @@
 public struct SourceRange: Sendable, Hashable {
     /// The first byte.
     public let start: Int
-    /// The byte behind the last; the same as ``start`` when something is missing at a place.
+    /// The byte after the last; the same as ``start`` when something is missing at a place.
     public let end: Int
 
     /// The bytes from `start` up to `end`, which is not one of them.

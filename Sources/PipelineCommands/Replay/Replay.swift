@@ -39,9 +39,9 @@ struct Replay {
 
     /// Runs it once; with a crash a first process is killed there, and a second one goes on.
     func run(crash: Crash? = nil) -> Outcome {
-        TemporaryFolder.remove(record.folders.output)
+        ReplayFolder.remove(record.folders.output)
         mkdir(record.folders.output, 0o700)
-        defer { TemporaryFolder.remove(record.folders.output) }
+        defer { ReplayFolder.remove(record.folders.output) }
         let simulation = Simulation(seed: 1, start: recording.started)
         defer { simulation.end() }
         let service = ReplayService(recording, redactor: Redactor(secrets))

@@ -46,7 +46,7 @@ extension OwnedJob {
     /// The words for a job that waits to be taken up.
     static let queued = "nobody has it yet"
 
-    /// What to do about a job or a batch of the background that nobody has: nothing, where somebody takes it up without being
+    /// The advice about a job or a batch of the background that nobody has: nothing, where somebody takes it up without being
     /// told. Nil for others.
     func adviceUntilTaken(in journal: Workspace.Journal, resume: String) -> String? {
         guard owner == nil, snapshot.batch?.lacksStandardInput != true else { return nil }

@@ -8,7 +8,7 @@ package struct StageOutlook: Sendable, Hashable {
     package let guess: Double?
     /// By what the service's `remaining` was wrong: mean and standard deviation of the logarithm; nil when unknown.
     package let remainingError: ReportError?
-    /// Likewise what its `progress` implied.
+    /// By what the time left that its `progress` implied was wrong, measured likewise.
     package let progressError: ReportError?
     /// Polls in the mean of the last jobs; nil without a history.
     package let pastPolls: Double?

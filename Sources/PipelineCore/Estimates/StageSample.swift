@@ -23,7 +23,7 @@ public struct StageSample: Sendable, Hashable {
     package var p90: Double?
     /// The natural logarithm of what was left over what the service had said was left; nil when it said nothing.
     package var remainingError: Double?
-    /// Likewise of what its progress had implied.
+    /// The natural logarithm of what was left over what its progress had implied; nil when it told none.
     package var progressError: Double?
     /// True if it has not ended: ``seconds`` is for how long it is known to have run until ``ended``, and it takes
     /// longer. Such a sample is of a job that runs now; it is never a row of the history.

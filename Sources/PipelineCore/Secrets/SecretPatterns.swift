@@ -23,7 +23,7 @@ struct SecretPatterns: Sendable {
     /// For each two bytes whether a pattern starts with them: a filter that most places of a text fail at.
     private(set) var pairs: [Bool] = []
 
-    /// What stands in ``all`` while it is made, so that nothing stands there twice.
+    /// The patterns in ``all`` while it is made, so that none stands there twice.
     private var added: Set<[UInt8]> = []
 
     var isEmpty: Bool { all.isEmpty }

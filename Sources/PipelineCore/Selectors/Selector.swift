@@ -5,7 +5,7 @@ package import JSONPath
 ///
 /// - `$…` JSONPath (RFC 9535) on the body, `$items…` on the items of all pages, `/…` a JSON Pointer (RFC 6901),
 ///   `header:NAME`, `status`, `url`, `text`, `regex:PATTERN`, `xml:/A/B`.
-/// - `?` behind a `$` or `header:` selector gives null for none, `[]` the array of all (empty for none).
+/// - `?` after a `$` or `header:` selector gives null for none, `[]` the array of all (empty for none).
 /// - The object form `{"select": S, "optional": …, "all": …, "url": …, "secret": …}` says it for any.
 ///
 /// Of a list, one that gives null counts only when no later one gives more: services name both of two results and set

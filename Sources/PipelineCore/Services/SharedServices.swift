@@ -11,7 +11,7 @@ package struct RateShare: Sendable, Hashable {
     }
 }
 
-/// What one list response said of one remote job.
+/// The part of a list response about one remote job.
 package struct ListEntry: Sendable, Hashable {
     package let url: String
     package let body: [UInt8]
@@ -22,11 +22,11 @@ package struct ListEntry: Sendable, Hashable {
     }
 }
 
-/// What a process has to do about remote jobs that are due in a list which several processes share.
+/// The work of one process on a list that several processes share: the remote jobs in it that are due.
 package struct ListTurn: Sendable, Hashable {
     /// The ids to ask for now: own ones, and those of others that are due.
     package var ask: [String]
-    /// What another process has learned by its request; nil of an id that its response did not name.
+    /// The entries that another process has got by its request; nil for an id that its response did not name.
     package var known: [String: ListEntry?]
     /// Own ids that another process asks for right now.
     package var pending: [String]

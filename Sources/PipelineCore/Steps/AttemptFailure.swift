@@ -25,7 +25,8 @@ public struct AttemptFailure: Sendable, Hashable, Error {
     public var pause: Duration
     /// True if bytes moved in this try, so that earlier failures are forgotten.
     public var progressed: Bool
-    /// What the step is when it is not tried again: of a submit that the service may have taken nobody knows that it failed.
+    /// The submit that is unknown when the step is not tried again: the service may have taken it, so nobody knows that it
+    /// failed.
     package var openSubmit: UnknownSubmit?
     /// True if the remote job that the step began is over without a result: what follows a `retry` is a new one.
     public var endsRemoteJob = false

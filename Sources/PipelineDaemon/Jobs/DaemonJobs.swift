@@ -28,7 +28,7 @@ final class DaemonJobs: JobSource {
     private let clock: any WallClock
     private let log: DaemonLog
     private let state = Mutex(State())
-    private let spare: MemoryTrimmer
+    private let trimmer: MemoryTrimmer
     /// The batches that are here.
     let batches: DaemonBatches
     /// How many jobs may be at work.
@@ -44,7 +44,7 @@ final class DaemonJobs: JobSource {
         self.batches = batches
         self.concurrency = concurrency
         self.clock = clock
-        spare = MemoryTrimmer {
+        trimmer = MemoryTrimmer {
             journal.giveBackMemory()
             ProcessMemory.giveBack()
         }
@@ -95,7 +95,7 @@ final class DaemonJobs: JobSource {
     func run(on scheduler: JobScheduler) {
         owned.withLock { $0 = scheduler }
         // Where no job is, starting was the work.
-        spare.workEnded()
+        trimmer.workEnded()
     }
 
     /// How many more jobs may be begun at this moment.
@@ -194,8 +194,8 @@ final class DaemonJobs: JobSource {
         guard job.nextTelling != nil else { return nil }
         let id = job.record.id
         guard let plan = try await plan(of: job) else { return nil }
-        return try await engine.with(secrets: secrets(of: job.record)).tell(
-            id, plan: plan, secretInputs: await secretInputs(of: job.record, plan))
+        return try await engine.with(secrets: secrets(of: job.record)).deliverNotifications(
+            of: id, plan: plan, secretInputs: await secretInputs(of: job.record, plan))
     }
 
     /// The plan of a job. One whose document can't be planned here, for want of a plugin or of a stage kind that
@@ -233,7 +233,7 @@ final class DaemonJobs: JobSource {
     }
 
     func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async {
-        spare.workEnded()
+        trimmer.workEnded()
         state.withLock { $0.working -= 1 }
         var item = snapshot?.record.item
         if snapshot == nil, !batches.isEmpty { item = (try? await journal.snapshot(of: job))?.record.item }

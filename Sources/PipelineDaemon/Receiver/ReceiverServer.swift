@@ -3,7 +3,8 @@ import NIOHTTP1
 import PipelineKit
 import PipelineServer
 
-/// The receiver's HTTP server: one thread, which only takes bytes; what they mean is the desk's affair.
+/// The receiver's HTTP server: one thread, which only takes bytes; what they mean is ``CallbackHandler``'s
+/// affair.
 struct ReceiverServer: Sendable {
     private let listener: HTTPListener
 
@@ -21,7 +22,7 @@ struct ReceiverServer: Sendable {
         answer: @escaping @Sendable (CallbackRequest) async -> CallbackResponse
     ) async throws -> ReceiverServer {
         let listener = try await HTTPListener.start(
-            at: address, for: "pushes", hint: "choose another address with --listen", limit: connectionLimit
+            at: address, for: "callbacks", hint: "choose another address with --listen", limit: connectionLimit
         ) { channel, connections in
             let pipeline = channel.pipeline.syncOperations
             guard connections.admit(channel) else {

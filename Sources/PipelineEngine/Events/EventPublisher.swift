@@ -31,7 +31,7 @@ final class EventPublisher: Sendable {
         }
     }
 
-    /// What a step's change asked for has begun. From any thread.
+    /// Publishes what waited for this step: the work that its change asked for has begun. From any thread.
     func confirm(_ step: StepKey) {
         state.withLock { state in
             if state.deferred.remove(step) != nil { publish(&state) }

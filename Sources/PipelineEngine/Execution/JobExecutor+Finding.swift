@@ -1,6 +1,6 @@
 import PipelineCore
 
-/// What the law of a job wants to know, and what calls of its stages may ask.
+/// The answers that the law of a job wants, and those that calls of its stages may ask.
 extension JobExecutor {
     func prepare(_ key: StepKey) async throws(JournalFailure) -> StepPreparation {
         guard let evaluator = evaluator(of: key) else { return .skipped }

@@ -1,11 +1,11 @@
 import PipelineCore
 
-/// What is told once a job has been let go.
+/// Notifications that go out once a job has been let go.
 extension JobExecutor {
-    /// The time for which a job that has ended waits for sinks that were called. What they have not taken by then is
-    /// sent by the next owner.
+    /// The time for which a job that has ended waits for sinks that were called. The next owner sends what they have not
+    /// taken by then.
     private static let lastPatience = Duration.seconds(5)
-    /// Likewise of a job that is stopped.
+    /// The time for which a job that is stopped waits for them.
     private static let shortPatience = Duration.seconds(1)
 
     /// Sends what is left to be told, and lets the job go as it was.

@@ -5,7 +5,7 @@ import PipelineCore
 struct ServiceCancellation: Sendable {
     /// The longest time after the first word to a service of the job at which another is told again: a person waits.
     private static let patience = Duration.seconds(10)
-    /// The same where the service says itself when it takes requests.
+    /// The longest such time where the service says itself when it takes requests.
     private static let statedPatience = Duration.seconds(60)
 
     private let began: Timestamp

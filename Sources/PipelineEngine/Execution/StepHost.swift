@@ -199,7 +199,7 @@ final class StepHost: StageHost {
 }
 
 extension JobState {
-    /// What a call of the step's stage may know of its job, fixed with the call.
+    /// The facts that a call of the step's stage may know of its job, fixed with the call.
     func facts(
         of key: StepKey, _ stage: PlannedStage, _ step: StepRecord, now: Timestamp, overwrites: Bool,
         outlook: @escaping @Sendable () -> StageOutlook

@@ -75,7 +75,7 @@ final class NoteBook: Sendable {
     /// Returns what was noted since the last call.
     func take(_ step: StepKey) -> StepNotes { state.withLock { $0.notes.removeValue(forKey: step) } ?? StepNotes() }
 
-    /// Likewise only what was said of its end.
+    /// Returns only what was said of its end since the last call.
     func takeWords(_ step: StepKey) -> StepNotes {
         state.withLock { state in
             var notes = StepNotes()

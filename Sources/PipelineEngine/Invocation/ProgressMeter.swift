@@ -9,7 +9,7 @@ struct ProgressMeter: Sendable {
     private var start: (time: Timestamp, bytes: Int64)?
     /// Bytes per second, smoothed.
     private var rate: Double?
-    /// What was known of the duration when the service first said something of it.
+    /// The outlook that the duration had when the service first said something of it.
     private var outlook: StageOutlook?
     /// The progress that came too early after the last event, to be told when its time has come.
     private(set) var held: StageProgress?

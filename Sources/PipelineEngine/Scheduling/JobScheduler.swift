@@ -84,7 +84,7 @@ package actor JobScheduler {
     private var isPressed = false
     private var drives = 0
     private var openings = 0
-    private var alarm: (time: Timestamp, alarm: CancellableTimer)?
+    private var timer: (time: Timestamp, timer: CancellableTimer)?
     /// The reading of the clock when the last message came.
     private var reading: ClockReading
     /// True if no further jobs come: then it works until none is left.
@@ -143,7 +143,7 @@ package actor JobScheduler {
                 let counts = Counts(jobs: entries.count, driven: drives)
                 counted.withLock { $0 = counts }
             }
-            alarm?.alarm.stop()
+            timer?.timer.stop()
         }
     }
 
@@ -169,7 +169,7 @@ package actor JobScheduler {
         case .notOpened: openings -= 1
         case .ended(let job, let result, let parked, let again): ended(job, result, parked, again)
         case .tick(let time):
-            if alarm?.time == time { alarm = nil }
+            if timer?.time == time { timer = nil }
             for job in queue.takeDue(at: clock.now) { enqueue(job) }
         case .close: isClosed = true
         case .stop(let cause): stopAll(cause.map(Stop.suspend) ?? .leave)
@@ -181,8 +181,8 @@ package actor JobScheduler {
         let now = clock.reading
         defer { reading = now }
         guard now.shift(since: reading) != nil else { return }
-        alarm?.alarm.stop()
-        alarm = nil
+        timer?.timer.stop()
+        timer = nil
         for (job, entry) in entries where entry.activity == nil {
             queue.put(job, earliest: now.time, latest: now.time)
         }
@@ -346,10 +346,10 @@ package actor JobScheduler {
 
     private func armTimer(_ group: inout DiscardingTaskGroup) {
         guard stopping == nil, let time = queue.nextTime() else { return }
-        if let alarm, alarm.time <= time { return }
-        alarm?.alarm.stop()
+        if let timer, timer.time <= time { return }
+        timer?.timer.stop()
         let next = CancellableTimer()
-        alarm = (time, next)
+        timer = (time, next)
         group.addTask { [mailbox, clock] in
             if await next.sleep(until: time, by: clock) { mailbox.post(.tick(time)) }
         }
@@ -357,7 +357,7 @@ package actor JobScheduler {
 
     private func stopAll(_ stop: Stop) {
         stopping = stop
-        alarm?.alarm.stop()
+        timer?.timer.stop()
         ready = []
         for (job, entry) in entries {
             switch entry.activity {

@@ -150,7 +150,8 @@ extension SignedToken {
     private static func encoded(_ text: String) -> String { base64URL(Array(text.utf8)) }
 
     /// Base64 with the alphabet for URLs and without padding (RFC 7515, section 2).
-    static func base64URL(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    private static func base64URL(_ bytes: [UInt8]) -> String {
+        let digits = Base64Bytes.digits(of: bytes, alphabet: Base64Bytes.urlSafe, padded: false)
+        return String(decoding: digits, as: UTF8.self)
     }
 }

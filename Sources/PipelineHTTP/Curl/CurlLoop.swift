@@ -2,7 +2,7 @@ import CLibrary
 import CCurl
 import NetworkTasks
 
-/// The thread that owns libcurl: takes letters, lets libcurl work, hands out results, sleeps.
+/// The thread that owns libcurl: takes commands, lets libcurl work, hands out results, sleeps.
 ///
 /// Everything in it belongs to that thread; other threads reach it through the mailbox only. What it does with libcurl, but
 /// for sleeping, it does inside of the ``ExitGate``.
@@ -45,24 +45,24 @@ final class CurlLoop {
         self.multi = multi
         queue = ExchangeQueue(configuration)
         ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maximumConnections)
-        let bell = Bell(multi: multi)
-        mailbox.attach { bell.ring() }
+        let wakeup = Wakeup(multi: multi)
+        mailbox.attach { wakeup.send() }
     }
 
     /// `curl_multi_wakeup` is the one call that libcurl allows from other threads; the mailbox makes it under its lock
     /// and is closed before the handle goes.
-    private struct Bell: @unchecked Sendable {
+    private struct Wakeup: @unchecked Sendable {
         let multi: UnsafeMutableRawPointer
-        func ring() { curl_multi_wakeup(multi) }
+        func send() { curl_multi_wakeup(multi) }
     }
 
-    /// Works on a thread of its own until a letter says stop. While the machine has too little left to begin, exchanges
+    /// Works on a thread of its own until a command says stop. While the machine has too little left to begin, exchanges
     /// fail as those that may be tried again.
     static func run(_ configuration: CurlConfiguration, mailbox: Mailbox<CurlCommand>) {
         while true {
             if let loop = CurlLoop(configuration, mailbox: mailbox) { return loop.run() }
-            for letter in mailbox.takeAll() {
-                switch letter {
+            for command in mailbox.takeAll() {
+                switch command {
                 case .start(let exchange):
                     exchange.completion.finish(.failure(exchange.failure(.outOfResources(errno: EMFILE))))
                 case .cancel: break
@@ -80,7 +80,7 @@ final class CurlLoop {
     private func run() {
         while true {
             guard ExitGate.process.enter() else { ExitGate.stay() }
-            for letter in mailbox.takeAll() { open(letter) }
+            for command in mailbox.takeAll() { execute(command) }
             if isStopping { break }
             beginTurns()
             var running: Int32 = 0
@@ -121,8 +121,8 @@ final class CurlLoop {
         }
     }
 
-    private func open(_ letter: CurlCommand) {
-        switch letter {
+    private func execute(_ command: CurlCommand) {
+        switch command {
         case .start(let exchange): start(exchange)
         case .cancel(let id):
             if let exchange = exchanges[id] { end(exchange, reason: .cancelled) }

@@ -4,19 +4,10 @@ import HTTPTypes
 enum AWSCanonical {
     /// `20150830T123600Z`
     static func time(_ sinceEpoch: Duration) -> String {
-        let seconds = sinceEpoch.components.seconds
-        let (day, rest) = (seconds / 86400, seconds % 86400)
-        // Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days; for days after 1970.
-        let shifted = day + 719_468
-        let era = shifted / 146_097
-        let dayOfEra = shifted % 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        let date = padded(year, 4) + padded(month, 2) + padded(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, 2)
-        return "\(date)T\(padded(rest / 3600, 2))\(padded(rest / 60 % 60, 2))\(padded(rest % 60, 2))Z"
+        let (day, seconds) = Int(sinceEpoch.components.seconds).quotientAndRemainder(dividingBy: 86_400)
+        let date = CivilDate(daysSince1970: day)
+        let time = padded(seconds / 3600, 2) + padded(seconds / 60 % 60, 2) + padded(seconds % 60, 2)
+        return "\(padded(date.year, 4))\(padded(date.month, 2))\(padded(date.day, 2))T\(time)Z"
     }
 
     /// Names and values of a query, decoded; a name without `=` has an empty value.
@@ -71,7 +62,7 @@ enum AWSCanonical {
         PercentEncoding.component(PercentEncoding.decoded(text))
     }
 
-    private static func padded(_ number: Int64, _ width: Int) -> String {
+    private static func padded(_ number: Int, _ width: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }

@@ -22,20 +22,6 @@ public struct Basic: CredentialDecorator {
     package var described: String { "Basic ‹base64 of \(user):\(password)›" }
 
     static func value(user: String, password: String) -> String {
-        "Basic \(base64(Array("\(user):\(password)".utf8)))"
-    }
-
-    static func base64(_ bytes: [UInt8]) -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(0) { $0 << 8 | UInt32($1) } << (8 * (3 - UInt32(group.count)))
-            for place in 0..<4 {
-                let isPadding = place > group.count
-                text.append(isPadding ? UInt8(ascii: "=") : alphabet[Int(bits >> (18 - 6 * UInt32(place)) & 63)])
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
+        "Basic \(Base64Bytes.encode("\(user):\(password)".utf8))"
     }
 }

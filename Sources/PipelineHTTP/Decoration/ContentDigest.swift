@@ -32,7 +32,7 @@ public struct ContentDigest: RequestDecorator {
             case .sha256: try request.body.digest(SHA256.self)
             case .sha512: try request.body.digest(SHA512.self)
             }
-        for name in missing { request.headers[name] = "\(algorithm.rawValue)=:\(Basic.base64(digest)):" }
+        for name in missing { request.headers[name] = "\(algorithm.rawValue)=:\(Base64Bytes.encode(digest)):" }
     }
 
     private static let content = HTTPField.Name("Content-Digest")!

@@ -46,7 +46,7 @@ package struct PageWalk: Sendable, Hashable, Codable {
 
     package init() {}
 
-    /// Goes on behind a page. Where no more are wanted and all were the same, they are copies of one, and no list.
+    /// Goes on after a page. Where no more are wanted and all were the same, they are copies of one, and no list.
     ///
     /// - Parameters:
     ///   - limit: the most pages that are wanted; nil for all.

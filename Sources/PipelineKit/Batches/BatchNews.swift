@@ -1,6 +1,6 @@
 package import PipelineCore
 
-/// What happens in a batch, as it happens.
+/// An event of a batch, published as it happens.
 package enum BatchNews: Sendable {
     /// Rows were read; the batch as it stands then.
     case read(AddedItems, BatchRecord)

@@ -70,7 +70,7 @@ package final class BatchRunner: Sendable {
         case left
         /// The sources can't be read, or not any further.
         case unreadable(ItemSourceError)
-        /// What was read is done, and the rest would have come from the standard input of a process that is gone.
+        /// All that was read is done, and the rest would have come from the standard input of a process that is gone.
         case cut
         /// So many rows are bad, and nothing was begun.
         case refused(Int)

@@ -59,7 +59,7 @@ final class ItemFeed: Sendable {
             if source.isStandardInput, !readsStandardInput {
                 return give(Chunk(place: ReadingPlace(source: number), isCut: true))
             }
-            let rows = try ItemRows(source, draft: draft, working: batch.folder, folders: folders, from: place)
+            let rows = try SourceItems(source, draft: draft, working: batch.folder, folders: folders, from: place)
             var items: [NewItem] = []
             while !isStopped.load(ordering: .relaxed) {
                 let item = try rows.next()

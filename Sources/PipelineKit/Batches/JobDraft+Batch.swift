@@ -39,7 +39,7 @@ extension JobDraft {
         for text in sources {
             let source = try ItemSource(text, inputs: plan.definition.inputs.map(\.name))
             if source.isStandardInput { continue }
-            _ = try ItemRows(source, draft: self, working: folder, folders: nil, from: nil)
+            _ = try SourceItems(source, draft: self, working: folder, folders: nil, from: nil)
         }
     }
 }

@@ -32,7 +32,7 @@ extension BatchRecord {
     }
 }
 
-/// What people are told of a batch, wherever they look at it.
+/// The facts that people are told of a batch, wherever they look at it.
 extension OwnedJob {
     /// Items a second since the batch began; nil of a job that is none, while nobody has it, and before any item has ended.
     package func itemRate(at now: Timestamp) -> Double? {

@@ -48,7 +48,7 @@ struct SecretLines {
         return nil
     }
 
-    /// A value in quotes, from behind the first one on.
+    /// A value in quotes, of which the first has been read.
     private mutating func quoted(_ first: Substring.UnicodeScalarView) throws(StepFailure) -> String {
         let start = next
         var line = first

@@ -2,7 +2,7 @@ import Crypto
 import PipelineCore
 import PipelineJournal
 
-/// What is of one state folder, or the same for all machines of a shared journal.
+/// The things that are of one state folder, or the same for all machines of a shared journal.
 extension Workspace {
     /// The key of hashes and of callbacks' addresses: the folder's, or the shared journal's.
     func hashKey(of journal: Journal?) throws(JournalFailure) -> HashKey {

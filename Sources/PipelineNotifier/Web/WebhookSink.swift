@@ -42,9 +42,9 @@ struct WebhookSink: NotificationSink {
         let seconds = clock.now.milliseconds / 1000
         var fields = [("webhook-id", notification.id), ("webhook-timestamp", "\(seconds)")]
         if let secret {
-            let signature = WebhookSignature(secret: secret)
-            fields.append(
-                ("webhook-signature", signature.text(id: notification.id, seconds: seconds, body: isBare ? [] : bytes)))
+            let signature = StandardWebhook(secret: secret)
+                .signature(id: notification.id, seconds: seconds, body: isBare ? [] : bytes)
+            fields.append(("webhook-signature", signature))
         }
         for (name, value) in fields + headers.map({ ($0.name, $0.value) }) {
             if let name = HTTPField.Name(name) { request.headers[name] = value }

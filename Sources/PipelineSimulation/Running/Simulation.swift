@@ -9,7 +9,7 @@ import Synchronization
 package final class Simulation: Sendable {
     /// The way in which a run of the loop came to its end.
     package enum Ending: Sendable, Hashable {
-        /// What was waited for is there.
+        /// The thing that was waited for is there.
         case done
         /// Nothing can run, no timer is set, and it is not there: a lost wake-up or a deadlock.
         case stuck

@@ -57,8 +57,8 @@ extension Expression {
 }
 
 extension PollDefinition {
-    /// The same without what looks at nothing but the status of an answer. That of an answer which accepts a job is a
-    /// success, and says nothing of the job's end.
+    /// The definition without rules that look at nothing but the status of a response. A response that accepts a job has
+    /// the status of a success, which says nothing of the job's end.
     var withoutStatusAlone: PollDefinition {
         var poll = self
         if until?.readsStatusAlone == true { poll.until = nil }

@@ -1,7 +1,7 @@
 import PipelineCore
 import PipelineHTTP
 
-/// What went wrong with a download, as failures of its stage.
+/// The ways in which a download goes wrong, as failures of its stage.
 extension DownloadOrder {
     func definite(_ title: String, hint: String? = nil) -> StageFailure {
         .definite(

@@ -1,7 +1,7 @@
 import CLibrary
 import PipelineCore
 
-/// What of a file in pieces is provably there.
+/// The pieces of a file that are provably there.
 extension DownloadOrder {
     /// The map of an earlier try, of which only what is provably still there counts, with what the part itself has noted;
     /// a new one otherwise.

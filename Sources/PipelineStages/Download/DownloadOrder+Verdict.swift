@@ -3,7 +3,7 @@ import JSONPath
 import PipelineCore
 import PipelineHTTP
 
-/// What is known of the file beforehand, against the one that came or was there.
+/// The facts that are known of the file beforehand, held against the one that came or was there.
 extension DownloadOrder {
     /// Returns what is wrong with the file; nil when all that is known of it agrees.
     func complaint(about arrival: DownloadArrival, _ checkpoint: DownloadCheckpoint) throws(StageFailure) -> String? {

@@ -2,11 +2,11 @@ import CLibrary
 import JSONPath
 import PipelineCore
 
-/// What a download with `unpack` does behind the verdict: the packed file stays as the part until what came out of it
+/// The end of a download with `unpack`, after the verdict: the packed file stays as the part until what came out of it
 /// has its name.
 ///
-/// It is unpacked into a folder beside the target, made durable, and renamed: there is never a half result under the
-/// final name. A crash before the rename unpacks again; one behind it is recognised by the inode, which a rename keeps.
+/// It is unpacked into a folder next to the target, made durable, and renamed: there is never a half result under the
+/// final name. A crash before the rename unpacks again; one after it is recognised by the inode, which a rename keeps.
 extension DownloadRun {
     var unpacking: DownloadUnpacking { DownloadUnpacking(order: order, checkpoint: checkpoint) }
 

@@ -66,10 +66,10 @@ struct DeclaredDigest: Codable, Sendable, Hashable {
         return found + stored(in: headers, isWhole: isWhole)
     }
 
-    /// What stores say in fields of their own. Google Cloud gives the digests of the object with a part too, but of
+    /// The digests that stores give in fields of their own. Google Cloud gives the digests of the object with a part too, but of
     /// what it holds: not of a body that it unpacks on the way
     /// (https://cloud.google.com/storage/docs/xml-api/reference-headers#xgooghash). A digest of parts' digests, which S3
-    /// writes with their number behind it, says nothing about the whole
+    /// writes with their number after it, says nothing about the whole
     /// (https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html).
     private static func stored(in headers: HTTPFields, isWhole: Bool) -> [DeclaredDigest] {
         var found: [DeclaredDigest] = []

@@ -4,7 +4,7 @@ import PipelineCore
 
 /// The items of all pages as they are written: JSON Lines in `TO.part`.
 ///
-/// Only what was synced and committed counts: an opened part is cut off behind that.
+/// Only what was synced and committed counts: an opened part is cut off after that.
 struct ItemFile {
     let part: PartFile
     private(set) var length: Int64

@@ -191,7 +191,7 @@ struct PagedRun {
         try await ResultFile.name(part, as: written, keepsPart: true, in: context)
     }
 
-    /// Goes on after a crash behind the last page. False when the file is nowhere: then all is fetched again.
+    /// Goes on after a crash that came after the last page. False when the file is nowhere: then all is fetched again.
     private mutating func finishNaming() async throws(StageFailure) -> Bool {
         guard let target = checkpoint.target, let path = checkpoint.partPath else { return true }
         if let file = try ItemFile(resuming: path, length: checkpoint.length, digest: checkpoint.digest, in: context) {

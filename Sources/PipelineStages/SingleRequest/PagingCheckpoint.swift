@@ -9,7 +9,7 @@ struct PagingCheckpoint: Codable, Sendable, Equatable {
     var target: String?
     /// The path of the part; nil for the target's with `.part`.
     var part: String?
-    /// The number of bytes of the part that count; what stands behind them was not committed.
+    /// The number of bytes of the part that count; what stands after them was not committed.
     var length: Int64 = 0
     /// The SHA-256 of these bytes in hex: it tells whether the part is still ours.
     var digest: String?

@@ -73,7 +73,7 @@ final class ArchiveReader {
             ([0x28, 0xb5, 0x2f, 0xfd], [], CARCHIVE_FILTER_ZSTD),
         ] + (0x50...0x5f).map { ([$0, 0x2a, 0x4d, 0x18], [], CARCHIVE_FILTER_ZSTD) }
 
-    /// The next entry, valid until the one after it; nil behind the last.
+    /// The next entry, valid until the one after it; nil after the last.
     func next() throws(UnpackFailure) -> OpaquePointer? {
         var entry: OpaquePointer?
         let code = archive_read_next_header(handle, &entry)
@@ -90,7 +90,7 @@ final class ArchiveReader {
     /// True if anything is packed about it at all: any bytes are a raw file.
     var isPacked: Bool { !isSingle || archive_filter_count(handle) > 1 }
 
-    /// The next block of the current entry's content and where it belongs; nil behind the last.
+    /// The next block of the current entry's content and where it belongs; nil after the last.
     func block() throws(UnpackFailure) -> (bytes: UnsafeRawBufferPointer, offset: Int64)? {
         var bytes: UnsafeRawPointer?
         var count = 0

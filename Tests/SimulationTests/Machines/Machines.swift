@@ -132,7 +132,7 @@ extension World {
             if let job = recorder.job(record.id) {
                 handle =
                     job.ended != nil
-                    ? try await engine.tell(record.id, plan: plan)
+                    ? try await engine.deliverNotifications(of: record.id, plan: plan)
                     : try await engine.resume(record.id, plan: plan, mode: .background)
             } else {
                 handle = try await engine.start(record, plan: plan, mode: .background)

@@ -102,7 +102,7 @@ struct TestCommand: WorkspaceCommand {
         let sources = try workspace.secrets()
         var secrets: [String: String] = [:]
         for name in draft.plan.secrets { secrets[name] = await sources.secret(name) ?? "secret-\(name)-of-a-test" }
-        let folder = try TemporaryFolder.make()
+        let folder = try ReplayFolder.make()
         return Replay(
             recording: recording,
             record: draft.record(

@@ -61,7 +61,7 @@ struct ListCommand: WorkspaceCommand {
         }
         for service in closed { console.note(SafeText.line(service.line(now: SystemClock().now))) }
         if let width = console.dataColumns, !jobs.isEmpty {
-            let table = try await JobTable(jobs, in: journal, workspace).lines(width: width)
+            let table = try await JobList(jobs, in: journal, workspace).lines(width: width)
             for line in table { console.data(line) }
             return .succeeded
         }

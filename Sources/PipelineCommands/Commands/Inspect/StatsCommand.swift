@@ -84,7 +84,7 @@ struct StatsCommand: WorkspaceCommand {
         return { names.contains($0.service) }
     }
 
-    /// What the jobs of a pipeline have cost since the journal began; nil while no document says.
+    /// The money that the jobs of a pipeline have cost since the journal began; nil while no document says.
     private static func cost(_ name: String, _ measured: Measurements) -> Double? {
         measured.sums[Measurements.Series(.cost, [name])].map { Amount($0.sum).double }
     }

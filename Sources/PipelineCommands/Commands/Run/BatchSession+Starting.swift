@@ -150,7 +150,7 @@ extension BatchSession {
         return isDetached ? try await hand(record, draft, status) : status
     }
 
-    /// The same batch is of the same document and the same shared inputs.
+    /// Throws unless the document and the shared inputs are those of the earlier start: they make a batch the same one.
     private func check(_ earlier: JobRecord, _ draft: JobDraft) throws {
         let fresh = record(draft, earlier.id, earlier.key, earlier.started, earlier.folders.output)
         if earlier.digest != fresh.digest {

@@ -280,7 +280,7 @@ struct BatchSession {
 
     // MARK: Ending
 
-    /// What is said of a batch whose pipe broke off.
+    /// The sentence about a batch whose pipe broke off.
     private func cutText(_ key: String, _ batch: BatchRecord) -> String {
         let count = batch.itemCount == 1 ? "1 item was" : "\(batch.itemCount) items were"
         return "suspended (\(count) read of its standard input before it was cut); "

@@ -61,6 +61,6 @@ struct SecretInputOptions: ParsableArguments {
 
     func validate() throws { try StandardInput.check(InputOptions.pipes(input)) }
 
-    /// What was given, for all jobs of the command.
+    /// The values that were given, for all jobs of the command.
     var assignments: SecretAssignments { SecretAssignments(input) }
 }

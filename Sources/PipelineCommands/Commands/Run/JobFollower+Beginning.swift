@@ -2,7 +2,7 @@ import PipelineCore
 import PipelineJournal
 import PipelineKit
 
-/// What is to be known before the first event is shown.
+/// The things to be known before the first event is shown.
 extension JobFollower {
     /// A job that the background owner is about to take up is waited for so often, so long.
     private static let patience = (times: 60, pause: Duration.milliseconds(50))

@@ -7,7 +7,7 @@ import PipelineStages
 ///
 /// The journal is asked, and no folder: a file whose name ends in `.part` may be anybody's.
 struct LeftParts {
-    /// What is to be said of a part.
+    /// The job's claim to a part, as a line says it.
     private enum Claim {
         /// A job that has not ended writes it.
         case open

@@ -116,7 +116,7 @@ extension CurlDocument {
                         let path = name.isEmpty ? member.name : "\(name)_\(member.name)"
                         let value = literal(
                             member.value, label, escapesNames: escapesNames, under: path,
-                            isSecret: SecretNames.isSecret(member.name))
+                            isSecret: CurlSecretNames.isSecret(member.name))
                         return (escapesNames && member.name.hasSuffix("?") ? "\(member.name)?" : member.name, value)
                     }))
         case .array(let elements):
@@ -126,10 +126,10 @@ extension CurlDocument {
                         element, label, escapesNames: escapesNames, under: index == 0 ? name : "\(name)_\(index + 1)",
                         isSecret: isSecret)
                 })
-        case .string(let text) where isSecret && SecretNames.namesOneOrder(name, text):
+        case .string(let text) where isSecret && CurlSecretNames.namesOneOrder(name, text):
             "${{ self.key }}"
         case .string(let text) where isSecret && !text.isEmpty:
-            .string(secret(text, named: SecretNames.variable(name, of: label)))
+            .string(secret(text, named: CurlSecretNames.variable(name, of: label)))
         case .null, .bool, .number, .string: json
         }
     }
@@ -141,8 +141,8 @@ extension CurlDocument {
                 let name = pair.prefix { $0 != "=" }
                 let value = pair.dropFirst(name.count + 1)
                 let plain = PercentEncoding.formDecoded(name)
-                guard SecretNames.isSecret(plain), !value.isEmpty else { return String(pair) }
-                let reference = secret(String(value), named: SecretNames.variable(plain, of: label))
+                guard CurlSecretNames.isSecret(plain), !value.isEmpty else { return String(pair) }
+                let reference = secret(String(value), named: CurlSecretNames.variable(plain, of: label))
                 return "\(name)=\(reference)"
             }.joined(separator: "&")
         }

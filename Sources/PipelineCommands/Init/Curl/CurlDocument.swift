@@ -185,7 +185,7 @@ struct CurlDocument {
         }
         var members = ["\"\(method)\": \(Self.quoted(filled(path ?? target.path)))"]
         var query = target.query.map { name, value in
-            (name: name, value: SecretNames.isSecret(name) ? value : filled(value))
+            (name: name, value: CurlSecretNames.isSecret(name) ? value : filled(value))
         }
         if command.isDataInQuery {
             for data in command.data { query += Self.fields(data) ?? [] }
@@ -225,9 +225,9 @@ struct CurlDocument {
         var values: [String: [String]] = [:]
         for (name, value) in fields {
             if values[name] == nil { names.append(name) }
-            let isSecret = SecretNames.isSecret(name) && !value.isEmpty
+            let isSecret = CurlSecretNames.isSecret(name) && !value.isEmpty
             values[name, default: []].append(
-                isSecret ? secret(value, named: SecretNames.variable(name, of: label)) : value)
+                isSecret ? secret(value, named: CurlSecretNames.variable(name, of: label)) : value)
         }
         let members = names.map { name in
             let all = (values[name] ?? []).map(quoted)
@@ -241,7 +241,7 @@ struct CurlDocument {
         if let found = value.firstMatch(of: /\$\{\{ (env|secrets)\.([A-Za-z0-9_]+) \}\}/) {
             return "${{ secrets.\(found.output.2) }}"
         }
-        return "${{ secrets.\(SecretNames.variable(name)) }}"
+        return "${{ secrets.\(CurlSecretNames.variable(name)) }}"
     }
 
     /// The text as it may stand in a comment: in one line, not long.

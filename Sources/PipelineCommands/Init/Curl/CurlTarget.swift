@@ -69,8 +69,8 @@ struct CurlTarget {
                 remarks.append(
                     "left out: \(name), which names one request; if the service knows an order that comes again by it, "
                         + "say \"once\": { \"key\": \"\(name)\" }")
-            } else if SecretNames.isSecret(name) {
-                let reference = CurlDocument.secret(value, named: SecretNames.variable(name, of: label))
+            } else if CurlSecretNames.isSecret(name) {
+                let reference = CurlDocument.secret(value, named: CurlSecretNames.variable(name, of: label))
                 credentials.append(
                     "{ \"headers\": { \(CurlDocument.quoted(name)): \(CurlDocument.quoted(reference)) } }")
             } else {
@@ -256,7 +256,7 @@ struct CurlServices {
         let isNumeric = labels.allSatisfy { $0.allSatisfy(\.isNumber) }
         guard !origin.contains("${{"), !isNumeric, !labels.isEmpty, labels.first != "localhost" else { return "API" }
         let main = labels.count > 1 ? labels[labels.count - 2] : labels[0]
-        let word = SecretNames.variable(String(main))
+        let word = CurlSecretNames.variable(String(main))
         return word.hasPrefix("SECRET_") ? "API" : word
     }
 }

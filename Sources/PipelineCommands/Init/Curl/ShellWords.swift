@@ -220,7 +220,7 @@ struct ShellWords {
             return append("$")
         }
         begin()
-        let root = SecretNames.isSecret(name) ? "secrets" : "env"
+        let root = CurlSecretNames.isSecret(name) ? "secrets" : "env"
         word?.append(contentsOf: "${{ \(root).\(name) }}".unicodeScalars)
         place = isBraced ? end + 1 : end
     }
@@ -295,7 +295,7 @@ struct CurlMistake: Error {
 }
 
 /// The form that names of secrets have.
-enum SecretNames {
+enum CurlSecretNames {
     /// The words that make a name one of a secret.
     private static let marks: Set<String> = [
         "token", "secret", "password", "passwd", "passphrase", "pass", "pwd", "apikey", "auth", "oauth",

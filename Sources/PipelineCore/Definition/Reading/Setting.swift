@@ -60,7 +60,7 @@ extension FieldType {
         setting(schema: .duration, roots: roots) { json throws(ValueSyntaxError) in try Duration.read(json) }
     }
 
-    /// The same with a warning of a constant that is shorter than what has a meaning.
+    /// Returns this type with a warning of a constant that is shorter than what has a meaning.
     package func warning(below minimum: Duration) -> FieldType where Value == Setting<Duration> {
         FieldType(schema: self.schema) { place, findings in
             let setting = self.read(place, findings)

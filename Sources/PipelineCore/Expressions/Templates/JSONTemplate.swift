@@ -34,7 +34,7 @@ public struct JSONTemplate: Sendable {
     /// Reads a value of a document; all mistakes in it are appended to `errors`.
     ///
     /// - Parameters:
-    ///   - source: the document, so that mistakes point exactly; without it those behind an escape are a little off.
+    ///   - source: the document, so that mistakes point exactly; without it those after an escape are a little off.
     ///   - optionalMembers: whether the trailing `?` of a name has its meaning.
     package static func parse(
         _ node: JSONNode, in source: SourceText?, optionalMembers: Bool = true, errors: inout [ExpressionError]

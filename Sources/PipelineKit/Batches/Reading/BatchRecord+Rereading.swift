@@ -3,7 +3,7 @@ import PipelineStages
 
 extension BatchRecord {
     /// The file in whose middle reading stopped and that is another by now, and the place where reading begins again: with the
-    /// first source, or behind the last that is standard input, which nobody has any more. Nil where reading goes on.
+    /// first source, or after the last that is standard input, which nobody has any more. Nil where reading goes on.
     ///
     /// A byte of another file may be the middle of a row. Nothing is done twice, for rows that were read are known by their
     /// keys.

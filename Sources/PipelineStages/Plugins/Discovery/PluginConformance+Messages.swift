@@ -1,6 +1,6 @@
 import JSONPath
 
-/// What a program is sent that is tried out: nothing of it is meant to be done.
+/// The messages to a program that is tried out: nothing of them is meant to be done.
 extension PluginConformance {
     /// A message to a stage that has begun nothing.
     static func stageMessage(_ type: String, _ configuration: JSON) -> JSON {

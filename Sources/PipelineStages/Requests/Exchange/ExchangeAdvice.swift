@@ -1,6 +1,6 @@
 import PipelineHTTP
 
-/// What a person can do about an exchange that gave no whole answer.
+/// The advice to a person about an exchange that gave no whole response.
 struct ExchangeAdvice {
     /// The other side, as messages call it.
     let name: String

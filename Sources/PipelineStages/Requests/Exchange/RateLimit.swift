@@ -55,7 +55,7 @@ extension HTTPExchangeResponse {
         RateLimit.judgedStatus(status, headers: headers.map { ($0.name.rawName, $0.value) })
     }
 
-    /// The same to those who know statuses alone, such as protocols of uploads.
+    /// The response with its ``judgedStatus``, for those who know statuses alone, such as protocols of uploads.
     var judged: HTTPExchangeResponse {
         var response = self
         response.status = judgedStatus

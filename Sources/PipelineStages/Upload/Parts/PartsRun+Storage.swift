@@ -2,7 +2,7 @@ import JSONPath
 import PipelineCore
 import PipelineHTTP
 
-/// What S3 alone has: a list of the parts that are there.
+/// A thing that S3 alone has: a list of the parts that are there.
 extension PartsRun {
     /// Learns from the list which parts are there. An outcome when the upload is complete, and its response was lost.
     mutating func takeUpListed() async throws(StageFailure) -> StageOutcome<UploadCheckpoint>? {

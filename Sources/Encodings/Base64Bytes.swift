@@ -1,15 +1,17 @@
 /// Bytes in base64 (RFC 4648, sections 4 and 5), without Foundation.
 package enum Base64Bytes {
-    static let standard = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    static let urlSafe = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    /// The usual alphabet.
+    package static let standard = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    /// The alphabet for URLs and names of files.
+    package static let urlSafe = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// With the usual alphabet and padding.
+    /// The text of bytes, with the usual alphabet and padding.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         String(decoding: digits(of: bytes), as: UTF8.self)
     }
 
     /// The digits in ASCII.
-    static func digits(
+    package static func digits(
         of bytes: some Sequence<UInt8>, alphabet: [UInt8] = standard, padded: Bool = true
     ) -> [UInt8] {
         var digits: [UInt8] = []
@@ -32,7 +34,7 @@ package enum Base64Bytes {
         return digits
     }
 
-    /// Nil for anything but the digits of either alphabet with at most two `=` at the end.
+    /// The bytes of a text; nil for anything but the digits of either alphabet with at most two `=` at the end.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         let digits = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed()
         guard digits.count % 4 != 1, text.utf8.count - digits.count <= 2 else { return nil }

@@ -3,7 +3,7 @@ import PipelineCore
 import PipelineKit
 
 /// Jobs as the table that `list` shows on a terminal.
-struct JobTable {
+struct JobList {
     private let rows: [[StyledText]]
 
     /// That many rows say what is left, and that many what they work on: each asks the journal for more of its job.

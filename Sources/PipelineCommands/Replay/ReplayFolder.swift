@@ -2,7 +2,7 @@ import CLibrary
 import PipelineKit
 
 /// A folder of a command's own for files that nobody keeps.
-enum TemporaryFolder {
+enum ReplayFolder {
     /// Removes one with all that is in it; links are not followed.
     static func remove(_ path: String) {
         guard CLibrary.remove(path) != 0, errno == ENOTEMPTY || errno == EEXIST else { return }

@@ -2,21 +2,24 @@
 ///
 /// The arithmetic counts eras of 400 years from March, so that the leap day is the last of its year
 /// (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
-struct CivilDate: Sendable, Hashable {
-    let year: Int
-    let month: Int
-    let day: Int
+package struct CivilDate: Sendable, Hashable {
+    /// The year.
+    package let year: Int
+    /// The month, from 1.
+    package let month: Int
+    /// The day of the month, from 1.
+    package let day: Int
 
     /// The day, or nil when the calendar has no such one.
-    init?(year: Int, month: Int, day: Int) {
+    package init?(year: Int, month: Int, day: Int) {
         guard (0...9999).contains(year), (1...12).contains(month), day >= 1,
             day <= Self.length(ofMonth: month, in: year)
         else { return nil }
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// The day that is so many days after 1970-01-01.
-    init(daysSince1970: Int) {
+    /// The day that is that many days after 1970-01-01.
+    package init(daysSince1970: Int) {
         let shifted = daysSince1970 + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097
@@ -28,7 +31,8 @@ struct CivilDate: Sendable, Hashable {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    var daysSince1970: Int {
+    /// The days since 1970-01-01, negative for days before it.
+    package var daysSince1970: Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
         let yearOfEra = shifted - era * 400
@@ -37,10 +41,10 @@ struct CivilDate: Sendable, Hashable {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    /// 0 is Sunday.
-    var weekday: Int { ((daysSince1970 + 4) % 7 + 7) % 7 }
+    /// The day of the week; 0 is Sunday.
+    package var weekday: Int { ((daysSince1970 + 4) % 7 + 7) % 7 }
 
-    static func length(ofMonth month: Int, in year: Int) -> Int {
+    private static func length(ofMonth month: Int, in year: Int) -> Int {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
     }

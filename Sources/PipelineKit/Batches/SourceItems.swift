@@ -3,8 +3,8 @@ import JSONPath
 import PipelineCore
 import PipelineStages
 
-/// Turns the rows of a source into items: values checked, paths absolute, each with its key.
-struct ItemRows {
+/// The items of a source, made of its rows: values checked, paths absolute, each with its key.
+struct SourceItems {
     private let definition: PipelineDefinition
     private let source: ItemSource
     private let reader: any ItemReader
