@@ -40,14 +40,14 @@ import Testing
     @Test("of many samples jobs of one kind share what was made of them, until a sixteenth are others")
     func shares() async throws {
         func sample(_ seconds: Double) -> StageSample {
-            StageSample(pipeline: "p", stage: "s", ended: .at(Int64(seconds) * 1000), seconds: seconds)
+            StageSample(pipeline: "p", stage: "s", ended: Timestamp(milliseconds: Int64(seconds) * 1000), seconds: seconds)
         }
         let cache = DurationHistoryCache(MemoryJournal(), owner: OwnerID("me"))
         func outlook(size: Double? = nil) -> StageOutlook? {
             cache.outlook(of: "p", stage: "s", subject: nil, size: size, guess: nil, besides: JobID("j"))
         }
         #expect(outlook() == nil, "nothing was read")
-        _ = await cache.samples(of: "p", at: .at(0))
+        _ = await cache.samples(of: "p", at: .epoch)
         for second in 1...47 { cache.add(sample(Double(second))) }
         let counts = (48...52).map { second in
             defer { cache.add(sample(Double(second))) }

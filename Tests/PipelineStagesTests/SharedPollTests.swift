@@ -217,12 +217,12 @@ struct SharedPollTests {
     }
 
     /// Past its deadline the stage makes one more poll, and that is its own.
-    @Test("a job past its deadline is asked for alone")
-    func pastDeadline() async throws {
+    @Test("a job past its deadline, or near it, is asked for alone", arguments: [-1, 4])
+    func pastDeadline(left: Int) async throws {
         let service = Service()
         let benches = try benches(2, service, isCounted: false)
         for bench in benches { await bench.resume() }
-        for bench in benches { bench.host.read { $0.deadline = $0.now - .seconds(1) } }
+        for bench in benches { bench.host.read { $0.deadline = $0.now + .seconds(left) } }
         var open = Set(benches.indices)
         service.state.withLock { $0.round = 100 }
         #expect(await round(benches, &open).count == 2)

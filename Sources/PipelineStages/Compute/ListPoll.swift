@@ -44,7 +44,7 @@ struct ListPoll {
 
     /// Returns whether the job's next look may be a shared one: it is not late, and this is not the tenth.
     private func mayShare(_ checkpoint: ComputeCheckpoint) -> Bool {
-        if PollDeadline(in: context).isPast { return false }
+        if PollDeadline(in: context).isNear { return false }
         if (checkpoint.polls + 1) % Self.looksPerOwn == 0 || checkpoint.failures > 0 { return false }
         return RunningTime(in: context).isWithinEstimate != false
     }

@@ -30,6 +30,9 @@ struct PollDeadline {
     /// True once it has come.
     var isPast: Bool { time.map { context.now >= $0 } ?? false }
 
+    /// True from five seconds before it on: a list that many share is not cut so short for one of them.
+    var isNear: Bool { time.map { context.now >= $0 - .seconds(5) } ?? false }
+
     /// Returns how long a poll may take from now: until the deadline, past which another one is made. Nil without a
     /// deadline.
     /// - Parameter answer: how long that one may; nil for the usual time.
