@@ -214,12 +214,9 @@ final class DaemonJobs: JobSource {
         }
     }
 
-    /// Returns who takes up what: jobs of the background, never paused or interrupted ones, others only when named.
+    /// Returns whether a job is taken up here: one that is named may have failed, too.
     private static func mayTake(_ job: JobSnapshot, isNamed: Bool) -> Bool {
-        if isNamed { return job.ended == nil || job.outcome == .failed || job.hasFailures }
-        guard job.ended == nil, job.mode == .background else { return false }
-        if job.cause == .paused || job.cause == .interrupted { return false }
-        return job.phase(isOwned: false) != .unknown
+        isNamed ? job.ended == nil || job.outcome == .failed || job.hasFailures : job.goesOnByItself
     }
 
     func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle {

@@ -149,8 +149,9 @@ extension JobRows where Connection == PostgresConnection {
 
     /// Claims jobs with something that expires, the first of them first.
     ///
-    /// What is unknown waits for a person, here as in ``claimOldest(_:for:_:_:)``: each worker would claim and decline it,
-    /// and leave it alone once that person has resolved it.
+    /// The conditions, here as in ``claimOldest(_:for:_:_:)``, say what ``JobSnapshot/goesOnByItself`` says. What is
+    /// unknown waits for a person: each worker would claim and decline it, and leave it alone once that person has
+    /// resolved it.
     func claimExpiring(
         _ limit: Int, for owner: OwnerID, _ host: String, _ unwanted: (always: [JobID], whileSuspended: [JobID]),
         at now: Timestamp
@@ -163,10 +164,11 @@ extension JobRows where Connection == PostgresConnection {
                     AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted')) AND (host IS NULL OR host = :host)
                     AND id <> ALL (CAST(:declined AS TEXT[]))
                     AND (cause IS NULL OR id <> ALL (CAST(:suspended AS TEXT[])))
-                    AND NOT EXISTS (SELECT 1 FROM batches WHERE job = jobs.number AND is_read = 1 AND unknown > 0
-                        AND pending + running + suspended = 0)
-                    AND NOT (SELECT coalesce(bool_or(state = 'unknown')
-                        AND NOT bool_or(state IN ('running', 'waiting')), FALSE) FROM steps WHERE job = jobs.number)
+                    AND (request = 'cancel'
+                        OR NOT EXISTS (SELECT 1 FROM batches WHERE job = jobs.number AND is_read = 1 AND unknown > 0
+                            AND pending + running + suspended = 0)
+                        AND NOT (SELECT coalesce(bool_or(state = 'unknown') AND NOT
+                            bool_or(state IN ('running', 'waiting')), FALSE) FROM steps WHERE job = jobs.number))
                 LIMIT :limit FOR UPDATE SKIP LOCKED)
             UPDATE jobs SET owner = :owner, epoch = epoch + 1 FROM next WHERE jobs.number = next.number
             RETURNING id, epoch
@@ -188,10 +190,11 @@ extension JobRows where Connection == PostgresConnection {
                     AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted')) AND (host IS NULL OR host = :host)
                     AND id <> ALL (CAST(:declined AS TEXT[]))
                     AND (cause IS NULL OR id <> ALL (CAST(:suspended AS TEXT[])))
-                    AND NOT EXISTS (SELECT 1 FROM batches WHERE job = jobs.number AND is_read = 1 AND unknown > 0
-                        AND pending + running + suspended = 0)
-                    AND NOT (SELECT coalesce(bool_or(state = 'unknown')
-                        AND NOT bool_or(state IN ('running', 'waiting')), FALSE) FROM steps WHERE job = jobs.number)
+                    AND (request = 'cancel'
+                        OR NOT EXISTS (SELECT 1 FROM batches WHERE job = jobs.number AND is_read = 1 AND unknown > 0
+                            AND pending + running + suspended = 0)
+                        AND NOT (SELECT coalesce(bool_or(state = 'unknown') AND NOT
+                            bool_or(state IN ('running', 'waiting')), FALSE) FROM steps WHERE job = jobs.number))
                 ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED)
             UPDATE jobs SET owner = :owner, epoch = epoch + 1 FROM next WHERE jobs.number = next.number
             RETURNING id, epoch

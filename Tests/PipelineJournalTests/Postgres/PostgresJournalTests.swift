@@ -230,6 +230,21 @@ struct PostgresJournalTests {
         await journal.close()
     }
 
+    /// The job of an item stayed unknown, with a request that nobody heard, when the batch that it belongs to was cancelled.
+    @Test("a job whose submit is unknown is claimed once a person wants it cancelled")
+    func claimsUnknownToCancel() async throws {
+        let world = try await PostgresWorld()
+        let journal = try world.openPostgres()
+        let unknown = StepState.unknown(AttemptState(), UnknownSubmit(key: "k", since: .at(3), reason: "lost"))
+        let job = background(1)
+        let lease = try await journal.create(job, events: [], owner: journal.owner)
+        try await journal.commit([job.next(.upload, unknown), .released(nil)], under: lease)
+        #expect(try await journal.claimJobs(1, at: .at(1)).isEmpty)
+        #expect(try await !journal.post(.cancel, to: lease.job))
+        #expect(try await journal.claimJobs(1, at: .at(1)) == [lease.job])
+        await journal.close()
+    }
+
     @Test("a job that lacks something here is left to others, and is taken again once a person goes on with it")
     func leavesToOthers() async throws {
         let world = try await PostgresWorld()
