@@ -149,6 +149,35 @@ struct PostgresJournalTests {
         for journal in [one, other, third] { await journal.close() }
     }
 
+    /// As many steps as jobs were wanted were looked at: those of one job, and of jobs that others have, hid all the rest.
+    @Test("gives jobs in the order in which something of them expires, then by age")
+    func pressedFirst() async throws {
+        let world = try await PostgresWorld()
+        let journal = try world.openPostgres()
+        func create(_ number: Int, expiring times: Int64...) async throws -> Lease {
+            var job = background(number)
+            job.steps = [.upload: StepRecord()]
+            for (item, time) in times.enumerated() {
+                var step = StepRecord()
+                step.expires = .at(time)
+                job.steps[StepKey(stage: "model", item: item)] = step
+            }
+            return try await journal.create(job, events: [], owner: journal.owner)
+        }
+        // Of the second everything is over by now.
+        let leases = [
+            try await create(1), try await create(2, expiring: 50), try await create(3, expiring: 500),
+            try await create(4, expiring: 400), try await create(5, expiring: 300, 310, 320),
+        ]
+        for lease in leases { try await journal.release(lease) }
+        for number in 6...9 { _ = try await create(number, expiring: 200, 210) }
+        #expect(try await journal.claimJobs(2, at: .at(100)) == [leases[4].job, leases[3].job])
+        // The two are not begun yet, and count.
+        #expect(
+            try await journal.claimJobs(5, at: .at(100)) == [leases[2].job, leases[0].job, leases[1].job])
+        await journal.close()
+    }
+
     @Test("gives a dead worker's jobs to another, with a higher epoch, and refuses what the first still writes")
     func takesOver() async throws {
         let world = try await PostgresWorld()
