@@ -128,6 +128,21 @@ struct PostgresJournalTests {
         }
     }
 
+    @Test("the check finds a batch that counts wrong")
+    func findsWrongCounts() async throws {
+        let world = try await PostgresWorld()
+        let journal = try world.openPostgres()
+        var job = JobSnapshot.example(1, key: "june")
+        job.steps = [:]
+        let batch = BatchRecord(sources: ["x"], folder: "/", settings: BatchSettings())
+        _ = try await journal.create(batch, job: job, events: [], owner: journal.owner)
+        #expect(try await journal.checkIntegrity().isEmpty)
+        try await world.server.query("UPDATE pipeline.batches SET pending = 3", in: world.database)
+        #expect(
+            try await journal.checkIntegrity() == ["the batch 'june' says that 3 items are pending, and 0 are"])
+        await journal.close()
+    }
+
     @Test("lets two workers race for 1,000 jobs, and gives each to one")
     func givesEachJobOnce() async throws {
         let world = try await PostgresWorld()
