@@ -1,4 +1,3 @@
-import JSONPath
 import PipelineCore
 
 /// How a batch comes to its end, or is let go.
@@ -53,23 +52,21 @@ extension BatchRunner {
         let kind: JobEvent.Kind =
             phase == .succeeded ? .jobSucceeded : phase == .cancelled ? .jobCancelled : .jobFailed
         try await journal.commit(
-            [.ended(ports.clock.now), .requested(request), try await event(kind, [:])], under: lease)
+            [.ended(ports.clock.now), .requested(request), try await event(kind)], under: lease)
         return .ended(phase)
     }
 
     private func suspend(_ cause: SuspensionCause) async throws(JournalFailure) -> End {
-        // A cause of the batch alone stands in its own row.
-        let isJobs = ![.tooManyFailures, .sameFailure, .spent].contains(cause)
-        let told = try await event(.jobSuspended, ["cause": .string(cause.rawValue)])
-        try await journal.commit([told, .released(isJobs ? cause : .paused), .requested(nil)], under: lease)
+        guard let job = try await journal.snapshot(of: lease.job) else { throw .stale }
+        try await journal.commit(job.letGo(cause, at: JobMoment(ports.clock.reading)), under: lease)
         return .suspended(cause)
     }
 
-    private func event(_ kind: JobEvent.Kind, _ data: JSONObject) async throws(JournalFailure) -> JournalChange {
+    private func event(_ kind: JobEvent.Kind) async throws(JournalFailure) -> JournalChange {
         let sequence = try await journal.snapshot(of: lease.job)?.sequence ?? 0
         return .event(
             JobEvent(
                 sequence: sequence + 1, time: ports.clock.now, kind: kind, job: lease.job,
-                pipeline: job.record.pipeline, data: data))
+                pipeline: job.record.pipeline))
     }
 }

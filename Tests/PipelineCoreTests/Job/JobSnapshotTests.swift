@@ -49,6 +49,19 @@ import Testing
         }
     }
 
+    @Test("a job that is let go has no request left, unless another program is to go on with it")
+    func letGo() {
+        for cause in SuspensionCause.allCases {
+            var job = job(waiting)
+            job.apply(.requested(.cancel))
+            for change in job.letGo(cause, at: JobMoment(Samples.now)) { job.apply(change) }
+            let kept: JobRequest? = cause == .extension ? .cancel : nil
+            #expect(job.request == kept && job.sequence == 1)
+            let isOfBatch = [.tooManyFailures, .sameFailure, .spent].contains(cause)
+            #expect(job.cause == (isOfBatch ? .paused : cause))
+        }
+    }
+
     @Test("an ended job's phase is its outcome, whoever owns it")
     func ended() {
         for (state, expected): (StepState, JobPhase) in [
