@@ -118,16 +118,8 @@ final class DaemonJobs: JobSource {
 
     private func begin(batch: JobSnapshot, _ plan: Plan) async throws(JournalFailure) {
         let record = batch.record
-        let lease = try await journal.acquire(record.id, for: journal.owner)
-        let event = JobEvent(
-            sequence: batch.sequence + 1, time: clock.now, kind: .jobResumed, job: record.id,
-            pipeline: record.pipeline)
-        do throws(JournalFailure) {
-            try await journal.commit([.taken(.background), .event(event)], under: lease)
-        } catch {
-            try? await journal.release(lease)
-            throw error
-        }
+        let lease = try await BatchRunner.acquire(
+            record.id, .background, reopens: false, for: journal.owner, in: journal, at: clock.now)
         let draft = JobDraft(record, plan: plan, secretInputs: await secretInputs(of: record, plan))
         let engine = engine.with(secrets: secrets(of: record))
         let subject = BatchRunner.Subject(draft: draft, job: batch, lease: lease)
