@@ -216,29 +216,27 @@ package struct Engine: Sendable {
 
     /// Marks a job that nobody owns as paused, so that no background owner takes it up.
     package func pause(_ job: JobID) async throws(JournalFailure) {
-        try await withLease(of: job) { lease throws(JournalFailure) in
-            try await ports.journal.commit(
-                [.item(ItemOutcome(.suspended)), .released(.paused), .requested(nil)], under: lease)
-        }
+        _ = try await letGo(job, .paused) { _ in true }
     }
 
     /// Has a job that nobody owns wait for a program that knows all that its document names, and says what this one lacks;
     /// false for a job that waits for that already.
     package func suspend(_ job: JobID, lacking detail: String) async throws(JournalFailure) -> Bool {
+        try await letGo(job, .extension, detail: detail) { $0.cause != .extension }
+    }
+
+    private func letGo(
+        _ job: JobID, _ cause: SuspensionCause, detail: String? = nil, if isWanted: (JobSnapshot) -> Bool
+    ) async throws(JournalFailure) -> Bool {
         try await withLease(of: job) { lease throws(JournalFailure) in
-            guard let snapshot = try await ports.journal.snapshot(of: job), snapshot.ended == nil,
-                snapshot.cause != .extension
+            guard let snapshot = try await ports.journal.snapshot(of: job), snapshot.ended == nil, isWanted(snapshot)
             else {
                 try await ports.journal.release(lease)
                 return false
             }
-            let event = JobEvent(
-                sequence: snapshot.sequence + 1, time: ports.clock.now, kind: .jobSuspended, job: job,
-                pipeline: snapshot.record.pipeline,
-                data: ["cause": .string(SuspensionCause.extension.rawValue), "detail": .string(detail)])
-            try await ports.journal.commit(
-                [.event(event), .item(ItemOutcome(.suspended)), .released(.extension)], under: lease)
-            ports.observe(event)
+            let changes = snapshot.letGo(cause, detail: detail, at: JobMoment(ports.clock.reading))
+            try await ports.journal.commit(changes, under: lease)
+            for case .event(let event) in changes { ports.observe(event) }
             return true
         }
     }

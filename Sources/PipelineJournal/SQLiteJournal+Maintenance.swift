@@ -34,7 +34,7 @@ extension SQLiteJournal {
     package func checkIntegrity() async throws(JournalFailure) -> [String] {
         let database = try JournalDatabase(folder, isReading: true)
         defer { database.close() }
-        var mistakes = try database.administer { (connection) throws(SQLiteError) in
+        let mistakes = try database.administer { (connection) throws(SQLiteError) in
             var mistakes = try connection.texts("PRAGMA integrity_check").filter { $0 != "ok" }
             try connection.forEachRow(of: "PRAGMA foreign_key_check") { (row) throws(SQLiteError) in
                 mistakes.append(
@@ -44,19 +44,7 @@ extension SQLiteJournal {
             return mistakes
         }
         guard mistakes.isEmpty else { return mistakes }
-        for job in try await reader.read({ (reader) throws(JournalFailure) in try reader.allJobs() }) {
-            do {
-                let snapshot = try await snapshot(of: job)
-                let events = try await events(of: job, after: 0)
-                let isWhole = zip(events, 1...).allSatisfy { event, place in event.sequence == place }
-                if snapshot != nil, !isWhole { mistakes.append("the events of \(job) have gaps") }
-            } catch {
-                guard case .damaged(_, let reason) = error else { throw error }
-                mistakes.append("\(job) can't be read: \(reason)")
-            }
-        }
-        mistakes += try await reader.read { (reader) throws(JournalFailure) in try reader.wrongCounts() }
-        return mistakes
+        return try await wrongRows()
     }
 }
 

@@ -105,6 +105,33 @@ import Testing
         #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
     }
 
+    /// Of the pause the journal said nothing: 'logs' and the pages did not know of it.
+    @Test(
+        "a job that nobody runs is let go for a cause, and an event says so",
+        arguments: [SuspensionCause.paused, .extension])
+    func letGo(cause: SuspensionCause) {
+        let bench = EngineBench(#"{ "id": "a", "kind": "wait" }"#, kinds: [Self.waiting()])
+        let life = bench.live()
+        bench.run { bench.state("a")?.name == .waiting }
+        life.drive.value?.leave()
+        _ = bench.end(of: life)
+        let other = SimulatedProcess(bench.simulation, name: "other")
+        let task = other.lane.start {
+            let engine = Engine(ports: bench.ports(of: other))
+            if cause == .paused {
+                try? await engine.pause(JobID("j1"))
+            } else {
+                _ = try? await engine.suspend(JobID("j1"), lacking: "nobody knows it")
+            }
+        }
+        bench.run { task.isEnded }
+        #expect(bench.job()?.cause == cause)
+        let event = bench.recorder.events.last
+        #expect(event?.kind == .jobSuspended && event?.data["cause"] == .string(cause.rawValue))
+        #expect(event?.sequence == bench.job()?.sequence)
+        #expect(bench.diary.all.last == "publish job.suspended")
+    }
+
     @Test("a pause posted by another process suspends the job, and the next resume goes on")
     func pause() {
         let bench = EngineBench(#"{ "id": "a", "kind": "wait" }"#, kinds: [Self.waiting()])

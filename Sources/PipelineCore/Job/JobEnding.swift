@@ -65,12 +65,8 @@ enum JobEnding {
                 try table.change(key, .interrupted(WaitReason(kind, detail: detail)))
             }
         }
-        var data: JSONObject = ["cause": .string(cause.rawValue)]
-        if let detail { data["detail"] = .string(detail) }
-        if !isLeft { table.recordItem(ItemOutcome(.suspended)) }
-        table.record(.released(isLeft ? nil : cause))
-        if !isLeft { table.record(.requested(nil)) }
-        table.publish(.jobSuspended, data)
+        let changes = table.snapshot.letGo(cause, detail: detail, isLeft: isLeft, at: table.moment)
+        for change in changes { table.record(change) }
         return [.expect(.none), .finish(.suspended(cause))]
     }
 
@@ -132,12 +128,41 @@ extension JobCommand {
     }
 }
 
+extension SuspensionCause {
+    /// The cause as it stands with the job: one that only a batch has stands with the batch.
+    fileprivate var ofJob: SuspensionCause {
+        switch self {
+        case .tooManyFailures, .sameFailure, .spent: .paused
+        case .interrupted, .paused, .noNetwork, .crashed, .secret, .extension: self
+        }
+    }
+}
+
 extension StepFailure {
     /// The failure of a step whose unknown submit a person gave up.
     static let givenUp = StepFailure("the submit was given up by 'pipeline resolve --abandon'")
 }
 
 extension JobSnapshot {
+    /// What is written when a job of which nothing runs is let go for a cause. What `isLeft` goes on with the next
+    /// background owner, as after a crash.
+    ///
+    /// What a person asked of it is done by that, except where another program is to go on: that one does it.
+    package func letGo(
+        _ cause: SuspensionCause, detail: String? = nil, isLeft: Bool = false, at moment: JobMoment
+    ) -> [JournalChange] {
+        var data: JSONObject = ["cause": .string(cause.rawValue)]
+        if let detail { data["detail"] = .string(detail) }
+        let event = JobEvent(
+            sequence: sequence + 1, time: moment.time, kind: .jobSuspended, job: record.id, pipeline: record.pipeline,
+            data: moment.redactor.redact(.object(data)).object ?? [:])
+        if isLeft { return [.released(nil), .event(event)] }
+        var changes: [JournalChange] = record.item == nil ? [] : [.item(ItemOutcome(.suspended))]
+        changes.append(.released(cause.ofJob))
+        if cause != .extension { changes.append(.requested(nil)) }
+        return changes + [.event(event)]
+    }
+
     /// Returns whether nothing of the job is left to do but to end it.
     package func isOver(in plan: Plan, at time: Timestamp) -> Bool {
         var state = JobState(table(in: plan, at: time), settings: JobSettings(), marks: EstimateMarks())

@@ -60,6 +60,18 @@ extension JobSnapshot {
         mode == .background && release != nil && cause == nil && phase(isOwned: false) == .suspended
     }
 
+    /// True if the background owner, or any worker, takes the job up without being told, once nobody has it. What is
+    /// unknown waits for a person, unless that person wants it cancelled.
+    package var goesOnByItself: Bool {
+        guard ended == nil, mode == .background, request == .cancel || phase(isOwned: false) != .unknown else {
+            return false
+        }
+        return switch cause {
+        case nil, .noNetwork, .secret, .crashed, .extension: true
+        case .paused, .interrupted, .tooManyFailures, .sameFailure, .spent: false
+        }
+    }
+
     /// Returns why the job is suspended; nil when it is owned, ended, or waits for a person to settle a submit.
     package func suspension(isOwned: Bool) -> SuspensionCause? {
         phase(isOwned: isOwned) == .suspended ? cause ?? (release == nil ? .crashed : .interrupted) : nil

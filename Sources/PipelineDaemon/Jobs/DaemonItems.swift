@@ -60,11 +60,11 @@ final class SharedItems: ItemHost {
         try await journal.release(try await jobs.resume(job, again).lease)
     }
 
-    /// Jobs that workers claim by themselves go on without a word.
+    /// Jobs that workers claim by themselves go on without a word, and what is unknown waits for a person.
     func goOn(_ job: JobID) async throws(JournalFailure) {
         guard let found = try await journal.snapshot(of: job), found.ended == nil else { return }
-        let isClaimed = found.mode == .background && found.cause != .paused && found.cause != .interrupted
-        if isClaimed || found.phase(isOwned: false) == .unknown && found.request != .cancel { return }
+        let awaitsPerson = found.phase(isOwned: false) == .unknown && found.request != .cancel
+        if found.goesOnByItself || awaitsPerson { return }
         do throws(JournalFailure) {
             try await retry(job, .nothing)
         } catch {

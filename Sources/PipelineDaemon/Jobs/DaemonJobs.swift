@@ -118,16 +118,8 @@ final class DaemonJobs: JobSource {
 
     private func begin(batch: JobSnapshot, _ plan: Plan) async throws(JournalFailure) {
         let record = batch.record
-        let lease = try await journal.acquire(record.id, for: journal.owner)
-        let event = JobEvent(
-            sequence: batch.sequence + 1, time: clock.now, kind: .jobResumed, job: record.id,
-            pipeline: record.pipeline)
-        do throws(JournalFailure) {
-            try await journal.commit([.taken(.background), .event(event)], under: lease)
-        } catch {
-            try? await journal.release(lease)
-            throw error
-        }
+        let lease = try await BatchRunner.acquire(
+            record.id, .background, reopens: false, for: journal.owner, in: journal, at: clock.now)
         let draft = JobDraft(record, plan: plan, secretInputs: await secretInputs(of: record, plan))
         let engine = engine.with(secrets: secrets(of: record))
         let subject = BatchRunner.Subject(draft: draft, job: batch, lease: lease)
@@ -214,12 +206,9 @@ final class DaemonJobs: JobSource {
         }
     }
 
-    /// Returns who takes up what: jobs of the background, never paused or interrupted ones, others only when named.
+    /// Returns whether a job is taken up here: one that is named may have failed, too.
     private static func mayTake(_ job: JobSnapshot, isNamed: Bool) -> Bool {
-        if isNamed { return job.ended == nil || job.outcome == .failed || job.hasFailures }
-        guard job.ended == nil, job.mode == .background else { return false }
-        if job.cause == .paused || job.cause == .interrupted { return false }
-        return job.phase(isOwned: false) != .unknown
+        isNamed ? job.ended == nil || job.outcome == .failed || job.hasFailures : job.goesOnByItself
     }
 
     func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle {

@@ -311,9 +311,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
             }
         }
         try itemRows.takeBack(again, batch)
-        try run(
-            "UPDATE batches SET stopped = NULL, streak = 0, streak_stage = NULL, streak_code = NULL WHERE job = :batch",
-            ["batch": batch])
+        try stop(nil, batch)
         return count
     }
 
@@ -323,11 +321,13 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
     }
 
     func stop(_ cause: SuspensionCause?, _ batch: Int64) throws(JournalFailure) {
-        try run("UPDATE batches SET stopped = :cause WHERE job = :batch", ["batch": batch, "cause": cause?.rawValue])
-        guard cause == nil else { return }
-        try run(
-            "UPDATE batches SET streak = 0, streak_stage = NULL, streak_code = NULL WHERE job = :batch",
-            ["batch": batch])
+        guard let cause else {
+            return try run(
+                """
+                UPDATE batches SET stopped = NULL, streak = 0, streak_stage = NULL, streak_code = NULL WHERE job = :batch
+                """, ["batch": batch])
+        }
+        try run("UPDATE batches SET stopped = :cause WHERE job = :batch", ["batch": batch, "cause": cause.rawValue])
     }
 }
 

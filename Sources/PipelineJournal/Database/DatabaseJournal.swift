@@ -85,6 +85,24 @@ extension DatabaseJournal {
         }
     }
 
+    /// The jobs that can't be read and the batches that count wrong, a sentence each. Reads every job.
+    func wrongRows() async throws(JournalFailure) -> [String] {
+        var mistakes: [String] = []
+        for job in try await read({ (reader) throws(JournalFailure) in try reader.allJobs() }) {
+            do throws(JournalFailure) {
+                let snapshot = try await snapshot(of: job)
+                let events = try await events(of: job, after: 0)
+                let isWhole = zip(events, 1...).allSatisfy { event, place in event.sequence == place }
+                if snapshot != nil, !isWhole { mistakes.append("the events of \(job) have gaps") }
+            } catch {
+                guard case .damaged(_, let reason) = error else { throw error }
+                mistakes.append("\(job) can't be read: \(reason)")
+            }
+        }
+        mistakes += try await read { (reader) throws(JournalFailure) in try reader.wrongCounts() }
+        return mistakes
+    }
+
     package func pipelines() async throws(JournalFailure) -> [String] {
         try await read { (reader) throws(JournalFailure) in try reader.pipelines() }
     }

@@ -26,19 +26,9 @@ extension PostgresJournal {
     /// Returns what is wrong with the journal, one sentence each; empty when nothing is. Reads every job.
     package func checkIntegrity() async throws(JournalFailure) -> [String] {
         let there = try await reader.read { (reader) throws(JournalFailure) in try reader.columns() }
-        var mistakes = PostgresSchema.columns.subtracting(there).sorted().map { "\($0) is missing" }
-        for job in try await reader.read({ (reader) throws(JournalFailure) in try reader.allJobs() }) {
-            do {
-                let snapshot = try await snapshot(of: job)
-                let events = try await events(of: job, after: 0)
-                let isWhole = zip(events, 1...).allSatisfy { event, place in event.sequence == place }
-                if snapshot != nil, !isWhole { mistakes.append("the events of \(job) have gaps") }
-            } catch {
-                guard case .damaged(_, let reason) = error else { throw error }
-                mistakes.append("\(job) can't be read: \(reason)")
-            }
-        }
-        return mistakes
+        let missing = PostgresSchema.columns.subtracting(there).sorted().map { "\($0) is missing" }
+        guard missing.isEmpty else { return missing }
+        return try await wrongRows()
     }
 
     /// Nothing: the name is nobody else's.

@@ -57,7 +57,8 @@ extension PostgresJournal {
     }
 
     /// Claims unfinished jobs that nobody has and that a background owner takes up without being told, at most so many:
-    /// those with something that expires first, then the oldest. ``acquire(_:for:)`` gives the lease of each.
+    /// those with something that expires soon first, in the order of these times, then the oldest. ``acquire(_:for:)``
+    /// gives the lease of each.
     package func claimJobs(_ limit: Int, at now: Timestamp) async throws(JournalFailure) -> [JobID] {
         // One that can't be let go now is with a later write.
         for lease in hub.takeOldClaims() { try? await release(lease) }
@@ -70,11 +71,9 @@ extension PostgresJournal {
         }) { (rows) throws(JournalFailure) in
             try rows.keep(owner)
             try rows.freeJobsOfDeadWorkers()
-            var claimed = try rows.claimExpiring(room, for: owner, host, unwanted, at: now)
-            if claimed.count < room {
-                claimed += try rows.claimOldest(room - claimed.count, for: owner, host, unwanted)
-            }
-            return claimed
+            let claimed = try rows.claim(room, expiringAfter: now, for: owner, host, unwanted)
+            guard claimed.count < room else { return claimed }
+            return try claimed + rows.claim(room - claimed.count, for: owner, host, unwanted)
         }
         return leases.map(\.job)
     }
@@ -147,65 +146,56 @@ extension JobRows where Connection == PostgresConnection {
             """)
     }
 
-    /// Claims jobs with something that expires, the first of them first.
+    /// Claims jobs with something that expires, that of which something expires first before the others; else the oldest.
     ///
-    /// What is unknown waits for a person, here as in ``claimOldest(_:for:_:_:)``: each worker would claim and decline it,
-    /// and leave it alone once that person has resolved it.
-    func claimExpiring(
-        _ limit: Int, for owner: OwnerID, _ host: String, _ unwanted: (always: [JobID], whileSuspended: [JobID]),
-        at now: Timestamp
+    /// Steps that expire are those of jobs that are owned or ended, too, and any number of one job. Only so many of them
+    /// are looked at, the first: of a million jobs a claim must cost what it costs of a few. What is further off comes
+    /// with the oldest until its time comes near.
+    func claim(
+        _ limit: Int, expiringAfter now: Timestamp? = nil, for owner: OwnerID, _ host: String,
+        _ unwanted: (always: [JobID], whileSuspended: [JobID])
     ) throws(JournalFailure) -> [Lease] {
-        try claim(
+        let soon = """
+            JOIN (SELECT job, min(expires) AS expires
+                FROM (SELECT job, expires FROM steps WHERE expires > :now ORDER BY expires LIMIT 1000) AS soon
+                GROUP BY job) AS pressed ON pressed.job = jobs.number
             """
-            WITH next AS (SELECT number FROM jobs
-                WHERE number IN (SELECT job FROM steps WHERE expires > :now ORDER BY expires LIMIT :limit)
-                    AND ended IS NULL AND owner IS NULL AND mode = 'background'
-                    AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted')) AND (host IS NULL OR host = :host)
-                    AND id <> ALL (CAST(:declined AS TEXT[]))
-                    AND (cause IS NULL OR id <> ALL (CAST(:suspended AS TEXT[])))
-                    AND NOT EXISTS (SELECT 1 FROM batches WHERE job = jobs.number AND is_read = 1 AND unknown > 0
-                        AND pending + running + suspended = 0)
-                    AND NOT (SELECT coalesce(bool_or(state = 'unknown')
-                        AND NOT bool_or(state IN ('running', 'waiting')), FALSE) FROM steps WHERE job = jobs.number)
-                LIMIT :limit FOR UPDATE SKIP LOCKED)
-            UPDATE jobs SET owner = :owner, epoch = epoch + 1 FROM next WHERE jobs.number = next.number
-            RETURNING id, epoch
-            """,
+        let (source, expires, order) = now == nil ? ("", "0", "id") : (soon, "pressed.expires", "pressed.expires, id")
+        var claimed: [(expires: Int, lease: Lease)] = []
+        try connection.readRows(
+            ofUnkept: """
+                WITH next AS (SELECT number, \(expires) AS expires FROM jobs \(source)
+                    WHERE \(Self.mayBeClaimed) ORDER BY \(order) LIMIT :limit FOR UPDATE OF jobs SKIP LOCKED)
+                UPDATE jobs SET owner = :owner, epoch = epoch + 1 FROM next WHERE jobs.number = next.number
+                RETURNING id, epoch, CAST(expires AS BIGINT) AS expires
+                """,
             [
                 "now": now, "limit": limit, "host": host, "declined": Self.array(unwanted.always),
                 "suspended": Self.array(unwanted.whileSuspended), "owner": owner.text,
-            ],
-            owner)
+            ]
+        ) { row in
+            let lease = Lease(job: JobID(row.text("id")), owner: owner, epoch: row.int("epoch"))
+            claimed.append((row.int("expires"), lease))
+            return true
+        }
+        // An UPDATE returns its rows in any order.
+        return claimed.sorted { ($0.expires, $0.lease.job.text) < ($1.expires, $1.lease.job.text) }.map(\.lease)
     }
 
-    func claimOldest(
-        _ limit: Int, for owner: OwnerID, _ host: String, _ unwanted: (always: [JobID], whileSuspended: [JobID])
-    ) throws(JournalFailure) -> [Lease] {
-        try claim(
-            """
-            WITH next AS (SELECT number FROM jobs
-                WHERE ended IS NULL AND owner IS NULL AND mode = 'background'
-                    AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted')) AND (host IS NULL OR host = :host)
-                    AND id <> ALL (CAST(:declined AS TEXT[]))
-                    AND (cause IS NULL OR id <> ALL (CAST(:suspended AS TEXT[])))
-                    AND NOT EXISTS (SELECT 1 FROM batches WHERE job = jobs.number AND is_read = 1 AND unknown > 0
-                        AND pending + running + suspended = 0)
-                    AND NOT (SELECT coalesce(bool_or(state = 'unknown')
-                        AND NOT bool_or(state IN ('running', 'waiting')), FALSE) FROM steps WHERE job = jobs.number)
-                ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED)
-            UPDATE jobs SET owner = :owner, epoch = epoch + 1 FROM next WHERE jobs.number = next.number
-            RETURNING id, epoch
-            """,
-            [
-                "limit": limit, "host": host, "declined": Self.array(unwanted.always),
-                "suspended": Self.array(unwanted.whileSuspended), "owner": owner.text,
-            ], owner)
-    }
-
-    private func claim(_ sql: StaticString, _ values: SQLValues, _ owner: OwnerID) throws(JournalFailure) -> [Lease] {
-        try all(sql, values) { row in
-            Lease(job: JobID(row.text("id")), owner: owner, epoch: row.int("epoch"))
-        }.sorted { $0.job.text < $1.job.text }
+    /// The conditions on a job that nobody has and that may go on here, as ``JobSnapshot/goesOnByItself`` has them. What is
+    /// unknown waits for a person: each worker would claim and decline it, and leave it alone once that person has
+    /// resolved it.
+    private static var mayBeClaimed: String {
+        """
+        ended IS NULL AND owner IS NULL AND mode = 'background'
+            AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted')) AND (host IS NULL OR host = :host)
+            AND id <> ALL (CAST(:declined AS TEXT[])) AND (cause IS NULL OR id <> ALL (CAST(:suspended AS TEXT[])))
+            AND (request = 'cancel'
+                OR NOT EXISTS (SELECT 1 FROM batches WHERE job = jobs.number AND is_read = 1 AND unknown > 0
+                    AND pending + running + suspended = 0)
+                AND NOT (SELECT coalesce(bool_or(state = 'unknown') AND NOT
+                    bool_or(state IN ('running', 'waiting')), FALSE) FROM steps WHERE job = jobs.number))
+        """
     }
 
     /// The text form of an array; ids have no character that would have to be escaped.

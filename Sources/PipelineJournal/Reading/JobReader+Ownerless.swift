@@ -3,8 +3,9 @@ import PipelineSQL
 
 /// Jobs that nobody owns, for whoever looks for work.
 extension JobReader {
-    /// The unfinished jobs that a background owner takes up by itself: those with something that expires after `now`
-    /// first, in the order of these times, then the oldest.
+    /// The unfinished jobs that a background owner takes up by itself (``JobSnapshot/goesOnByItself``), and unknown ones, of
+    /// which it knows that once it has read them: those with something that expires after `now` first, in the order of
+    /// these times, then the oldest.
     func background(at now: Timestamp) throws(JournalFailure) -> [JobID] {
         try ownerless(
             """

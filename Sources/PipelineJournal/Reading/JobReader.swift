@@ -90,7 +90,8 @@ package struct JobReader<Connection: JournalConnection>: JournalAccess {
             """
             SELECT jobs.number, key, pipeline, started, documents.digest, document, documents.source, source_name,
                 inputs, environment, document_folder, output_folder, overwrites, found_secrets, mode, request,
-                coalesce(stopped, later_cause, cause) AS cause, jobs.owner AS owner, ended, item_key,
+                CASE WHEN cause = 'paused' THEN coalesce(stopped, cause) ELSE coalesce(later_cause, cause) END AS cause,
+                jobs.owner AS owner, ended, item_key,
                 (SELECT id FROM jobs AS others WHERE others.number = jobs.batch) AS batch
             FROM jobs LEFT JOIN batches ON batches.job = jobs.number JOIN documents ON documents.number = jobs.document WHERE id = :job
             """, ["job": job.text]

@@ -12,8 +12,8 @@ package protocol SharedJournal: WorkspaceJournal {
     func becomeWorker(atOnce: Int) async throws(JournalFailure)
     /// The processes that have jobs or wait for some, and those that died within the hour, the oldest first.
     func workers() async throws(JournalFailure) -> [JournalWorker]
-    /// Claims jobs of the background that nobody has, at most so many: those with something that expires first, then
-    /// the oldest.
+    /// Claims jobs of the background that nobody has, at most so many: those with something that expires soon first, in
+    /// the order of these times, then the oldest.
     func claimJobs(_ limit: Int, at now: Timestamp) async throws(JournalFailure) -> [JobID]
     /// Returns whether a job was claimed here and not begun.
     func isClaimed(_ job: JobID) -> Bool

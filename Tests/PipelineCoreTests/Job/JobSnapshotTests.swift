@@ -32,6 +32,36 @@ import Testing
         #expect(job(unknown, waiting).phase(isOwned: false) == .suspended)
     }
 
+    @Test("a job of the background goes on by itself unless a person is to do something first")
+    func goesOnByItself() {
+        func job(_ state: StepState, _ changes: JournalChange...) -> JobSnapshot {
+            changes.reduce(into: self.job(state)) { $0.apply($1) }
+        }
+        #expect(!job(.pending).goesOnByItself)
+        #expect(!job(.pending, .taken(.attached), .released(nil)).goesOnByItself)
+        #expect(job(.pending, .taken(.background), .released(nil)).goesOnByItself)
+        #expect(!job(.succeeded([:]), .taken(.background), .ended(Samples.now)).goesOnByItself)
+        #expect(!job(unknown, .taken(.background), .released(nil)).goesOnByItself)
+        #expect(job(unknown, .taken(.background), .released(nil), .requested(.cancel)).goesOnByItself)
+        let itself: Set<SuspensionCause> = [.noNetwork, .secret, .crashed, .extension]
+        for cause in SuspensionCause.allCases {
+            #expect(job(.pending, .taken(.background), .released(cause)).goesOnByItself == itself.contains(cause))
+        }
+    }
+
+    @Test("a job that is let go has no request left, unless another program is to go on with it")
+    func letGo() {
+        for cause in SuspensionCause.allCases {
+            var job = job(waiting)
+            job.apply(.requested(.cancel))
+            for change in job.letGo(cause, at: JobMoment(Samples.now)) { job.apply(change) }
+            let kept: JobRequest? = cause == .extension ? .cancel : nil
+            #expect(job.request == kept && job.sequence == 1)
+            let isOfBatch = [.tooManyFailures, .sameFailure, .spent].contains(cause)
+            #expect(job.cause == (isOfBatch ? .paused : cause))
+        }
+    }
+
     @Test("an ended job's phase is its outcome, whoever owns it")
     func ended() {
         for (state, expected): (StepState, JobPhase) in [

@@ -128,6 +128,21 @@ struct PostgresJournalTests {
         }
     }
 
+    @Test("the check finds a batch that counts wrong")
+    func findsWrongCounts() async throws {
+        let world = try await PostgresWorld()
+        let journal = try world.openPostgres()
+        var job = JobSnapshot.example(1, key: "june")
+        job.steps = [:]
+        let batch = BatchRecord(sources: ["x"], folder: "/", settings: BatchSettings())
+        _ = try await journal.create(batch, job: job, events: [], owner: journal.owner)
+        #expect(try await journal.checkIntegrity().isEmpty)
+        try await world.server.query("UPDATE pipeline.batches SET pending = 3", in: world.database)
+        #expect(
+            try await journal.checkIntegrity() == ["the batch 'june' says that 3 items are pending, and 0 are"])
+        await journal.close()
+    }
+
     @Test("lets two workers race for 1,000 jobs, and gives each to one")
     func givesEachJobOnce() async throws {
         let world = try await PostgresWorld()
@@ -147,6 +162,35 @@ struct PostgresJournalTests {
         #expect(leases.count == 1000 && Set(leases.map(\.job)).count == 1000)
         for lease in leases where lease.owner == one.owner { #expect(one.holds(lease)) }
         for journal in [one, other, third] { await journal.close() }
+    }
+
+    /// As many steps as jobs were wanted were looked at: those of one job, and of jobs that others have, hid all the rest.
+    @Test("gives jobs in the order in which something of them expires, then by age")
+    func pressedFirst() async throws {
+        let world = try await PostgresWorld()
+        let journal = try world.openPostgres()
+        func create(_ number: Int, expiring times: Int64...) async throws -> Lease {
+            var job = background(number)
+            job.steps = [.upload: StepRecord()]
+            for (item, time) in times.enumerated() {
+                var step = StepRecord()
+                step.expires = .at(time)
+                job.steps[StepKey(stage: "model", item: item)] = step
+            }
+            return try await journal.create(job, events: [], owner: journal.owner)
+        }
+        // Of the second everything is over by now.
+        let leases = [
+            try await create(1), try await create(2, expiring: 50), try await create(3, expiring: 500),
+            try await create(4, expiring: 400), try await create(5, expiring: 300, 310, 320),
+        ]
+        for lease in leases { try await journal.release(lease) }
+        for number in 6...9 { _ = try await create(number, expiring: 200, 210) }
+        #expect(try await journal.claimJobs(2, at: .at(100)) == [leases[4].job, leases[3].job])
+        // The two are not begun yet, and count.
+        #expect(
+            try await journal.claimJobs(5, at: .at(100)) == [leases[2].job, leases[0].job, leases[1].job])
+        await journal.close()
     }
 
     @Test("gives a dead worker's jobs to another, with a higher epoch, and refuses what the first still writes")
@@ -226,6 +270,21 @@ struct PostgresJournalTests {
         step.version = 2
         try await journal.commit([.step(.upload, step)], under: lease)
         try await journal.release(lease)
+        #expect(try await journal.claimJobs(1, at: .at(1)) == [lease.job])
+        await journal.close()
+    }
+
+    /// The job of an item stayed unknown, with a request that nobody heard, when the batch that it belongs to was cancelled.
+    @Test("a job whose submit is unknown is claimed once a person wants it cancelled")
+    func claimsUnknownToCancel() async throws {
+        let world = try await PostgresWorld()
+        let journal = try world.openPostgres()
+        let unknown = StepState.unknown(AttemptState(), UnknownSubmit(key: "k", since: .at(3), reason: "lost"))
+        let job = background(1)
+        let lease = try await journal.create(job, events: [], owner: journal.owner)
+        try await journal.commit([job.next(.upload, unknown), .released(nil)], under: lease)
+        #expect(try await journal.claimJobs(1, at: .at(1)).isEmpty)
+        #expect(try await !journal.post(.cancel, to: lease.job))
         #expect(try await journal.claimJobs(1, at: .at(1)) == [lease.job])
         await journal.close()
     }

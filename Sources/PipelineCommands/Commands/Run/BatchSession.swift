@@ -92,13 +92,8 @@ struct BatchSession {
 
     /// Takes the batch up, ended or not.
     func acquire(_ job: JobSnapshot) async throws -> Lease {
-        let lease = try await journal.acquire(job.record.id, for: journal.owner)
-        let sequence = try await journal.snapshot(of: job.record.id)?.sequence ?? 0
-        let resumed = JobEvent(
-            sequence: sequence + 1, time: journal.clock.now, kind: .jobResumed, job: job.record.id,
-            pipeline: job.record.pipeline)
-        try await journal.commit([.reopened, .taken(.attached), .event(resumed)], under: lease)
-        return lease
+        try await BatchRunner.acquire(
+            job.record.id, .attached, reopens: true, for: journal.owner, in: journal, at: journal.clock.now)
     }
 
     // MARK: Working

@@ -45,7 +45,6 @@ extension JobFollower {
     }
 
     private static func isToBeTaken(_ job: OwnedJob) -> Bool {
-        job.owner == nil && job.snapshot.ended == nil && job.snapshot.mode == .background && job.snapshot.cause == nil
-            && job.snapshot.phase(isOwned: false) == .suspended
+        job.owner == nil && job.snapshot.cause == nil && job.snapshot.goesOnByItself
     }
 }

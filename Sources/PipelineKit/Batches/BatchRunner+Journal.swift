@@ -1,8 +1,25 @@
-import JSONPath
-import PipelineCore
+package import PipelineCore
 
-/// How a batch comes to its end, or is let go.
+/// How a batch is taken up, comes to its end, or is let go.
 extension BatchRunner {
+    /// Takes a batch up that nobody has. When that can't be written the batch is let go: one that this process has and does
+    /// not run would wait forever.
+    package static func acquire(
+        _ batch: JobID, _ mode: JobMode, reopens: Bool, for owner: OwnerID, in journal: any Journal, at time: Timestamp
+    ) async throws(JournalFailure) -> Lease {
+        let lease = try await journal.acquire(batch, for: owner)
+        do throws(JournalFailure) {
+            // Read under the lease: whoever had it may have written until then.
+            guard let job = try await journal.snapshot(of: batch) else { throw .noSuchJob(batch) }
+            let changes: [JournalChange] = [.taken(mode), event(.jobResumed, of: job, at: time)]
+            try await journal.commit(reopens ? [.reopened] + changes : changes, under: lease)
+            return lease
+        } catch {
+            try? await journal.release(lease)
+            throw error
+        }
+    }
+
     /// Says in the journal how the work ended, and lets the batch go.
     func release(_ work: State) async throws(JournalFailure) -> End {
         guard work.stop != .lost, let batch = try await journal.batch(lease.job) else { return .lost }
@@ -52,24 +69,26 @@ extension BatchRunner {
     private func end(_ phase: JobPhase, keeping request: JobRequest? = nil) async throws(JournalFailure) -> End {
         let kind: JobEvent.Kind =
             phase == .succeeded ? .jobSucceeded : phase == .cancelled ? .jobCancelled : .jobFailed
-        try await journal.commit(
-            [.ended(ports.clock.now), .requested(request), try await event(kind, [:])], under: lease)
+        let now = ports.clock.now
+        let told = Self.event(kind, of: try await current(), at: now)
+        try await journal.commit([.ended(now), .requested(request), told], under: lease)
         return .ended(phase)
     }
 
     private func suspend(_ cause: SuspensionCause) async throws(JournalFailure) -> End {
-        // A cause of the batch alone stands in its own row.
-        let isJobs = ![.tooManyFailures, .sameFailure, .spent].contains(cause)
-        let told = try await event(.jobSuspended, ["cause": .string(cause.rawValue)])
-        try await journal.commit([told, .released(isJobs ? cause : .paused), .requested(nil)], under: lease)
+        let changes = try await current().letGo(cause, at: JobMoment(ports.clock.reading))
+        try await journal.commit(changes, under: lease)
         return .suspended(cause)
     }
 
-    private func event(_ kind: JobEvent.Kind, _ data: JSONObject) async throws(JournalFailure) -> JournalChange {
-        let sequence = try await journal.snapshot(of: lease.job)?.sequence ?? 0
-        return .event(
+    private func current() async throws(JournalFailure) -> JobSnapshot {
+        guard let job = try await journal.snapshot(of: lease.job) else { throw .stale }
+        return job
+    }
+
+    private static func event(_ kind: JobEvent.Kind, of job: JobSnapshot, at time: Timestamp) -> JournalChange {
+        .event(
             JobEvent(
-                sequence: sequence + 1, time: ports.clock.now, kind: kind, job: lease.job,
-                pipeline: job.record.pipeline, data: data))
+                sequence: job.sequence + 1, time: time, kind: kind, job: job.record.id, pipeline: job.record.pipeline))
     }
 }
