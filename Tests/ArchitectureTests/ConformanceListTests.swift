@@ -10,7 +10,7 @@ import Testing
         for file in files where file.path.contains("/Promises/") {
             let type = try #require(file.path.split(separator: "/").last?.dropLast(".swift".count))
             for line in file.code {
-                guard let match = line.prefixMatch(of: /    static func (\w+)\(_ world/) else { continue }
+                guard let match = line.prefixMatch(of: /\s{4}static func (\w+)\(_ world/) else { continue }
                 count += 1
                 #expect(list.contains { $0.contains("\(type).\(match.output.1)(") }, "\(type).\(match.output.1)")
             }
