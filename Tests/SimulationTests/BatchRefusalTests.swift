@@ -52,7 +52,7 @@ struct BatchRefusalTests {
     }
 
     /// Runs a batch of two items.
-    private func run(retakesRefused: Bool) throws -> Outcome {
+    private func run(retakesRefused: Bool, atOnce: Int) throws -> Outcome {
         let simulation = Simulation(seed: 1)
         let process = SimulatedProcess(simulation, name: "daemon")
         let memory = MemoryJournal()
@@ -70,7 +70,8 @@ struct BatchRefusalTests {
             do throws(JournalFailure) {
                 let job = JobSnapshot(record: record, steps: [:], mode: .background)
                 let lease = try await memory.create(
-                    BatchRecord(sources: [], folder: "/", settings: BatchSettings()), job: job, events: [],
+                    BatchRecord(sources: [], folder: "/", settings: BatchSettings(atOnce: atOnce)), job: job,
+                    events: [],
                     owner: process.owner)
                 _ = try await memory.add(
                     [NewItem(key: "one", line: 1, inputs: [:]), NewItem(key: "two", line: 2, inputs: [:])],
@@ -104,16 +105,19 @@ struct BatchRefusalTests {
     }
 
     /// It was suspended as interrupted, which a person has to end, although all its items went on.
-    @Test("waits for items that are taken up again, and ends with them")
-    func waits() throws {
-        let outcome = try run(retakesRefused: true)
+    @Test("waits for items that are taken up again, and ends with them", arguments: [1, 64])
+    func waits(atOnce: Int) throws {
+        let outcome = try run(retakesRefused: true, atOnce: atOnce)
         #expect(outcome.end == .success(.ended(.succeeded)))
         #expect(outcome.batch?.batch?.count(.succeeded) == 2)
     }
 
-    @Test("is let go without a cause where nobody takes them up again: the next owner goes on by itself")
-    func letsGo() throws {
-        let outcome = try run(retakesRefused: false)
+    /// With as many of them as may run at once it waited forever for a place.
+    @Test(
+        "is let go without a cause where nobody takes them up again: the next owner goes on by itself",
+        arguments: [1, 64])
+    func letsGo(atOnce: Int) throws {
+        let outcome = try run(retakesRefused: false, atOnce: atOnce)
         #expect(outcome.end == .failure(.full(folder: "/state")))
         #expect(outcome.batch?.ended == nil && outcome.batch?.cause == nil)
     }

@@ -100,7 +100,10 @@ extension BatchRunner {
                 try await journal.stop(.spent, lease)
                 return false
             }
-            let room = min(affordable - state.underWay, host.room)
+            let places = affordable - state.underWay
+            // Those that only stuck items hold become free for nobody.
+            guard places > 0 else { return state.isWorking }
+            let room = min(places, host.room)
             guard room > 0 else { return true }
             let items = try await journal.items(of: lease.job, in: [.pending], after: 0, limit: min(room, 256))
             guard !items.isEmpty else { return false }
