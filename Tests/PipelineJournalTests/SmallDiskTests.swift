@@ -6,39 +6,12 @@ import Testing
 
 @testable import PipelineJournal
 
-/// A file system in memory that is mounted for a test; only root may.
-struct SmallDisk {
-    static let isPossible: Bool = {
-        guard let disk = try? SmallDisk(kilobytes: 64) else { return false }
-        disk.remove()
-        return true
-    }()
-
-    let folder: TemporaryFolder
-
-    init(kilobytes: Int) throws {
-        folder = TemporaryFolder()
-        guard mount("tmpfs", folder.path, "tmpfs", 0, "size=\(kilobytes)k,mode=0700") == 0 else {
-            folder.remove()
-            throw POSIXError(.EPERM)
-        }
-    }
-
-    func makeReadOnly() -> Bool { mount("tmpfs", folder.path, nil, UInt(MS_REMOUNT | MS_RDONLY), nil) == 0 }
-
-    func remove() {
-        umount2(folder.path, Int32(MNT_DETACH))
-        folder.remove()
-    }
-}
-
 @Suite("A disk without room", .enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"))
 struct SmallDiskTests {
     @Test("keeps nothing of a call that does not fit, and goes on when there is room again")
     func fullDisk() async throws {
         let disk = try SmallDisk(kilobytes: 768)
-        defer { disk.remove() }
-        let state = disk.folder.path + "/state"
+        let state = disk.path + "/state"
         let journal = try SQLiteJournal(folder: state)
         let job = JobSnapshot.example(1)
         let lease = try await journal.create(job, events: [], owner: journal.owner)
@@ -57,20 +30,18 @@ struct SmallDiskTests {
     @Test("says that there is no room for a new journal")
     func noRoomAtAll() async throws {
         let disk = try SmallDisk(kilobytes: 64)
-        defer { disk.remove() }
-        let state = disk.folder.path + "/state"
-        _ = FileManager.default.createFile(atPath: disk.folder.path + "/ballast", contents: Data(count: 40_000))
+        let state = disk.path + "/state"
+        _ = FileManager.default.createFile(atPath: disk.path + "/ballast", contents: Data(count: 40_000))
         #expect(throws: JournalFailure.full(folder: state)) { _ = try SQLiteJournal(folder: state) }
     }
 
     @Test("says that a journal on a read-only disk can't be written")
     func readOnly() async throws {
         let disk = try SmallDisk(kilobytes: 1_024)
-        defer { disk.remove() }
-        let state = disk.folder.path + "/state"
+        let state = disk.path + "/state"
         try await SQLiteJournal(folder: state).close()
         try #require(disk.makeReadOnly())
-        for folder in [state, disk.folder.path + "/new"] {
+        for folder in [state, disk.path + "/new"] {
             let failure = #expect(throws: JournalFailure.self) { _ = try SQLiteJournal(folder: folder) }
             guard case .notWritable(folder, _) = failure else { throw try #require(failure) }
         }

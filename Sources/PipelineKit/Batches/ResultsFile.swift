@@ -102,10 +102,17 @@ package final class ResultsFile: Sendable {
         return hasher.finalize()
     }
 
-    /// Appends the row of an item that has ended, in one write.
+    /// Appends the row of an item that has ended, in one write. Of one for which there is no room nothing stays: the next
+    /// would go on in the middle of its line.
     package func append(_ item: ItemRecord) {
         do {
-            try descriptor.writeAll(Array((ResultRow(item).json.text + "\n").utf8))
+            let end = try descriptor.seek(offset: 0, from: .end)
+            do {
+                try descriptor.writeAll(Array((ResultRow(item).json.text + "\n").utf8))
+            } catch {
+                _ = ftruncate(descriptor.rawValue, off_t(end))
+                throw error
+            }
         } catch {
             failure.withLock { $0 = $0 ?? "cannot append to \(path): \(error); run the batch again to complete it" }
         }

@@ -5,8 +5,6 @@ import Synchronization
 import Testing
 
 #if os(Linux)
-    import CLibrary
-
     @testable import PipelineStages
 
     @Suite(
@@ -23,7 +21,7 @@ import Testing
 
         @Test("says before the transfer what it needs and what is free")
         func before() async throws {
-            let disk = try #require(SmallDisk(size: "1m"))
+            let disk = try SmallDisk(kilobytes: 1024)
             let service = try FileService(content)
             let failed = await (try bench(service, disk)).resume().failedTry
             #expect(failed?.kind == .silent)
@@ -34,7 +32,7 @@ import Testing
 
         @Test("has its room from the first byte on: nobody else can take it")
         func reserved() async throws {
-            let disk = try #require(SmallDisk(size: "4m"))
+            let disk = try SmallDisk(kilobytes: 4096)
             let gates = (reached: Gate(), goOn: Gate())
             let service = try FileService(content) { $0.half = gates }
             let bench = try bench(service, disk)
@@ -50,7 +48,7 @@ import Testing
 
         @Test("in its middle keeps what is there, and goes on when there is room")
         func middle() async throws {
-            let disk = try #require(SmallDisk(size: "2m"))
+            let disk = try SmallDisk(kilobytes: 2048)
             // Without a length nothing can be known beforehand.
             let service = try FileService(content) { $0.isChunked = true }
             let bench = try bench(service, disk)
@@ -60,40 +58,9 @@ import Testing
             #expect(failed?.pause == .seconds(10))
             #expect(failed?.failure.hint?.contains("make room") == true)
             service.change { $0.isChunked = false }
-            disk.grow(to: "8m")
+            try #require(disk.resize(kilobytes: 8192))
             #expect(await bench.resume().finished?["bytes"] == 3145728)
             #expect(service.ranges.last??.hasPrefix("bytes=") == true)
-        }
-    }
-
-    /// A file system in memory of a given size, gone with the value; only root can have one.
-    final class SmallDisk {
-        let path: String
-
-        static var isPossible: Bool {
-            guard geteuid() == 0, let disk = SmallDisk(size: "64k") else { return false }
-            _ = disk
-            return true
-        }
-
-        init?(size: String) {
-            var template = Array("/tmp/pipeline-disk-XXXXXX".utf8CString)
-            guard let made = mkdtemp(&template) else { return nil }
-            path = String(cString: made)
-            guard mount("tmpfs", path, "tmpfs", 0, "size=\(size)") == 0 else {
-                rmdir(path)
-                return nil
-            }
-        }
-
-        deinit {
-            umount(path)
-            rmdir(path)
-        }
-
-        func grow(to size: String) {
-            let remount: UInt = 32  // MS_REMOUNT
-            mount("tmpfs", path, "tmpfs", remount, "size=\(size)")
         }
     }
 #endif
