@@ -20,8 +20,8 @@ struct BatchTakingTests {
     }
 
     private func acquire(in journal: MemoryJournal) async throws(JournalFailure) -> Lease {
-        try await BatchRunner.acquire(
-            id, .background, reopens: false, for: OwnerID("second"), in: journal, at: .epoch)
+        try await journal.acquireBatch(
+            id, .background, reopens: false, for: OwnerID("second"), at: .epoch)
     }
 
     @Test("has the event that says so after all that were written before")

@@ -118,8 +118,8 @@ final class DaemonJobs: JobSource {
 
     private func begin(batch: JobSnapshot, _ plan: Plan) async throws(JournalFailure) {
         let record = batch.record
-        let lease = try await BatchRunner.acquire(
-            record.id, .background, reopens: false, for: journal.owner, in: journal, at: clock.now)
+        let lease = try await journal.acquireBatch(
+            record.id, .background, reopens: false, for: journal.owner, at: clock.now)
         let draft = JobDraft(record, plan: plan, secretInputs: await secretInputs(of: record, plan))
         let engine = engine.with(secrets: secrets(of: record))
         let subject = BatchRunner.Subject(draft: draft, job: batch, lease: lease)

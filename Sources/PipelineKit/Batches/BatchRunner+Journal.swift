@@ -1,25 +1,7 @@
 package import PipelineCore
 
-/// How a batch is taken up, comes to its end, or is let go.
+/// How a batch comes to its end, or is let go.
 extension BatchRunner {
-    /// Takes a batch up that nobody has. When that can't be written the batch is let go: one that this process has and does
-    /// not run would wait forever.
-    package static func acquire(
-        _ batch: JobID, _ mode: JobMode, reopens: Bool, for owner: OwnerID, in journal: any Journal, at time: Timestamp
-    ) async throws(JournalFailure) -> Lease {
-        let lease = try await journal.acquire(batch, for: owner)
-        do throws(JournalFailure) {
-            // Read under the lease: whoever had it may have written until then.
-            guard let job = try await journal.snapshot(of: batch) else { throw .noSuchJob(batch) }
-            let changes: [JournalChange] = [.taken(mode), event(.jobResumed, of: job, at: time)]
-            try await journal.commit(reopens ? [.reopened] + changes : changes, under: lease)
-            return lease
-        } catch {
-            try? await journal.release(lease)
-            throw error
-        }
-    }
-
     /// Says in the journal how the work ended, and lets the batch go.
     func release(_ work: State) async throws(JournalFailure) -> End {
         guard work.stop != .lost, let batch = try await journal.batch(lease.job) else { return .lost }
@@ -70,7 +52,7 @@ extension BatchRunner {
         let kind: JobEvent.Kind =
             phase == .succeeded ? .jobSucceeded : phase == .cancelled ? .jobCancelled : .jobFailed
         let now = ports.clock.now
-        let told = Self.event(kind, of: try await current(), at: now)
+        let told = try await current().event(kind, at: now)
         try await journal.commit([.ended(now), .requested(request), told], under: lease)
         return .ended(phase)
     }
@@ -85,10 +67,32 @@ extension BatchRunner {
         guard let job = try await journal.snapshot(of: lease.job) else { throw .stale }
         return job
     }
+}
 
-    private static func event(_ kind: JobEvent.Kind, of job: JobSnapshot, at time: Timestamp) -> JournalChange {
+extension Journal {
+    /// Takes a batch up that nobody has. When that can't be written the batch is let go: one that this process has and does
+    /// not run would wait forever.
+    package func acquireBatch(
+        _ batch: JobID, _ mode: JobMode, reopens: Bool, for owner: OwnerID, at time: Timestamp
+    ) async throws(JournalFailure) -> Lease {
+        let lease = try await acquire(batch, for: owner)
+        do throws(JournalFailure) {
+            // Read under the lease: whoever had it may have written until then.
+            guard let job = try await snapshot(of: batch) else { throw .noSuchJob(batch) }
+            let changes: [JournalChange] = [.taken(mode), job.event(.jobResumed, at: time)]
+            try await commit(reopens ? [.reopened] + changes : changes, under: lease)
+            return lease
+        } catch {
+            try? await release(lease)
+            throw error
+        }
+    }
+}
+
+extension JobSnapshot {
+    /// The next event of a batch.
+    fileprivate func event(_ kind: JobEvent.Kind, at time: Timestamp) -> JournalChange {
         .event(
-            JobEvent(
-                sequence: job.sequence + 1, time: time, kind: kind, job: job.record.id, pipeline: job.record.pipeline))
+            JobEvent(sequence: sequence + 1, time: time, kind: kind, job: record.id, pipeline: record.pipeline))
     }
 }

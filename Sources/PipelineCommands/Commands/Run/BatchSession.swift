@@ -92,8 +92,8 @@ struct BatchSession {
 
     /// Takes the batch up, ended or not.
     func acquire(_ job: JobSnapshot) async throws -> Lease {
-        try await BatchRunner.acquire(
-            job.record.id, .attached, reopens: true, for: journal.owner, in: journal, at: journal.clock.now)
+        try await journal.acquireBatch(
+            job.record.id, .attached, reopens: true, for: journal.owner, at: journal.clock.now)
     }
 
     // MARK: Working
