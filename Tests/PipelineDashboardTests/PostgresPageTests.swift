@@ -76,7 +76,7 @@ struct PostgresPageTests {
         for number in 1...30 { made.append(try await world.make(number)) }
         let streams = ChangeStreams(journal: world.journal)
         var told: Set<JobID> = []
-        for await bytes in try #require(streams.stream(after: start, of: nil)) {
+        for try await bytes in try #require(streams.stream(after: start, of: nil)) {
             let text = String(decoding: bytes, as: UTF8.self)
             for job in made where text.contains(job.text) { told.insert(job) }
             if told.count == made.count { break }

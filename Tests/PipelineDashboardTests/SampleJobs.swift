@@ -141,6 +141,7 @@ struct SampleJobs {
             let ended = started + .milliseconds(Int64(index) * 9_200 + Int64(random.below(8000)))
             item.ended = ended
             item.cost = 0.12
+            if item.state == .succeeded { item.results = ["words": 120] }
             item.seconds = 40 + Double(random.below(600)) / 10 + (random.below(40) == 0 ? 300 : 0)
             if item.state == .failed {
                 item.failure =

@@ -3,10 +3,17 @@ import PipelineKit
 
 /// The jobs that something is done to, as far as it is done to them in different ways.
 package struct JobActionTargets: Sendable, Hashable {
+    /// A batch that is begun again, and what of it: itself, or items by their jobs.
+    package struct Batch: Sendable, Hashable {
+        package let id: JobID
+        package fileprivate(set) var names: [JobID]
+    }
+
     /// Jobs whose command returns soon.
     package var jobs: [JobID] = []
-    /// Batches, and items of batches, that are begun again: the background owner takes none, so each gets a process.
-    package var batches: [JobID] = []
+    /// Batches that are begun again, each once: the background owner takes none, so each gets a process, and only one
+    /// process can own a batch.
+    package var batches: [Batch] = []
 
     /// At most so many jobs at a time.
     static let limit = 1000
@@ -16,11 +23,24 @@ package struct JobActionTargets: Sendable, Hashable {
             let record = job.snapshot.record
             switch action {
             case .pause, .cancel: jobs.append(record.id)
-            // Begun again by itself, an item's job would be unknown to its batch.
-            case .retry where record.item != nil: batches.append(record.id)
             case .retry, .resume:
-                if job.snapshot.batch == nil { jobs.append(record.id) } else { batches.append(record.id) }
+                // Begun again by itself, an item's job would be unknown to its batch.
+                if action == .retry, let item = record.item {
+                    add(record.id, of: item.batch)
+                } else if job.snapshot.batch != nil {
+                    add(record.id, of: record.id)
+                } else {
+                    jobs.append(record.id)
+                }
             }
+        }
+    }
+
+    private mutating func add(_ name: JobID, of batch: JobID) {
+        if let index = batches.firstIndex(where: { $0.id == batch }) {
+            batches[index].names.append(name)
+        } else {
+            batches.append(Batch(id: batch, names: [name]))
         }
     }
 }

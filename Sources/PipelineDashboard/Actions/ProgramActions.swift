@@ -13,15 +13,38 @@ package struct ProgramActions: JobActions {
     /// The time that a batch's process is watched for an error before it is said to have begun.
     private static let watch = Duration.seconds(2)
 
+    /// The most batches that are begun at the same time.
+    private static let groupSize = 16
+
     package func perform(_ action: JobAction, on targets: JobActionTargets) async throws(StepFailure) {
+        var failures: [StepFailure] = []
         // So many at a time that their names fit into a command.
         for start in stride(from: 0, to: targets.jobs.count, by: 200) {
             let names = targets.jobs[start..<min(targets.jobs.count, start + 200)].map(\.text)
             let end = await end(of: program(command(action) + names), output: nil)
             // Of several jobs some may have ended meanwhile: only if there is one does its word count.
-            if case .failed(let said) = end, targets.jobs.count == 1 { throw failure(action, said) }
+            if case .failed(let said) = end, targets.jobs.count == 1 { failures.append(failure(action, said)) }
         }
-        for batch in targets.batches { try await begin(action, batch) }
+        // What keeps one batch from beginning keeps no other.
+        for start in stride(from: 0, to: targets.batches.count, by: Self.groupSize) {
+            let group = Array(targets.batches[start..<min(targets.batches.count, start + Self.groupSize)])
+            failures += await begin(action, group)
+        }
+        guard let first = failures.first else { return }
+        let hasBegun = failures.count < targets.jobs.count + targets.batches.count
+        throw hasBegun ? StepFailure("not all was begun: \(first.title)", hint: first.hint) : first
+    }
+
+    /// Begins batches again, side by side; returns why those did not begin that did not.
+    private func begin(_ action: JobAction, _ batches: [JobActionTargets.Batch]) async -> [StepFailure] {
+        await withTaskGroup(of: StepFailure?.self) { group in
+            for batch in batches { group.addTask { await begin(action, batch) } }
+            var failures: [StepFailure] = []
+            for await failure in group {
+                if let failure { failures.append(failure) }
+            }
+            return failures
+        }
     }
 
     /// The words of the command that does the same.
@@ -71,12 +94,13 @@ package struct ProgramActions: JobActions {
         }
     }
 
-    /// Begins a batch again in a process of its own, which goes on when these pages are gone.
-    private func begin(_ action: JobAction, _ batch: JobID) async throws(StepFailure) {
-        let log = "\(settings.stateFolder)/batch-\(batch.text).log"
+    /// Begins a batch again in a process of its own, which goes on when these pages are gone; returns why it did not
+    /// begin.
+    private func begin(_ action: JobAction, _ batch: JobActionTargets.Batch) async -> StepFailure? {
+        let log = "\(settings.stateFolder)/batch-\(batch.id.text).log"
         let descriptor = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw StepFailure("cannot write \(log): \(FileContent.reason)") }
-        let program = program([action.rawValue, batch.text])
+        guard descriptor >= 0 else { return StepFailure("cannot write \(log): \(FileContent.reason)") }
+        let program = program([action.rawValue] + batch.names.map(\.text))
         let (ends, continuation) = AsyncStream.makeStream(of: End.self)
         // Not structured: a batch takes hours, and the person who pressed the button is not kept waiting for its end.
         Task {
@@ -91,11 +115,12 @@ package struct ProgramActions: JobActions {
         }
         defer { timer.cancel() }
         for await end in ends {
-            guard case .failed(let said) = end else { return }
+            guard case .failed(let said) = end else { return nil }
             // A batch of which items failed again has begun all the same.
             let words = said.isEmpty ? FileContent.text(log) ?? "" : said
-            if words.hasPrefix("error: ") { throw failure(action, words) }
+            if words.hasPrefix("error: ") { return failure(action, words) }
         }
+        return nil
     }
 
     private func failure(_ action: JobAction, _ said: String) -> StepFailure {

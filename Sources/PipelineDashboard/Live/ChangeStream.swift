@@ -19,7 +19,7 @@ final class ChangeStreams: Sendable {
     /// The stream after a change; nil when there are too many.
     ///
     /// - Parameter job: the only job whose changes are wanted; nil for all.
-    func stream(after change: Int64, of job: JobID?) -> AsyncStream<[UInt8]>? {
+    func stream(after change: Int64, of job: JobID?) -> AsyncThrowingStream<[UInt8], any Error>? {
         let isAdmitted = open.withLock { count in
             guard count < Self.limit else { return false }
             count += 1
@@ -27,7 +27,7 @@ final class ChangeStreams: Sendable {
         }
         guard isAdmitted else { return nil }
         let state = StreamState(change: change, end: { [self] in open.withLock { $0 -= 1 } })
-        return AsyncStream { [journal] in await Self.next(state, job, journal) }
+        return AsyncThrowingStream(unfolding: { [journal] in await Self.next(state, job, journal) })
     }
 
     private static func next(_ state: StreamState, _ job: JobID?, _ journal: Workspace.Journal) async -> [UInt8]? {

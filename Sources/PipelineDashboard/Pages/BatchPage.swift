@@ -174,7 +174,7 @@ struct BatchPage {
         let name = "results.\(isCSV ? "csv" : "jsonl")"
         return DashboardResponse(
             type: isCSV ? "text/csv; charset=utf-8" : "application/jsonl",
-            body: .stream(AsyncStream { await rows.next() }),
+            body: .stream(AsyncThrowingStream(unfolding: { try await rows.next() })),
             headers: [("Content-Disposition", "attachment; filename=\"\(name)\"")])
     }
 }
@@ -184,8 +184,9 @@ private actor ResultParts {
     private let journal: Workspace.Journal
     private let batch: JobID
     private let isCSV: Bool
-    private var last: Int?
-    private var isAtEnd = false
+    /// The names of the document's results, once the header line has told them.
+    private var names: [String]?
+    private var last = 0
 
     init(_ journal: Workspace.Journal, _ batch: JobID, isCSV: Bool) {
         self.journal = journal
@@ -193,23 +194,20 @@ private actor ResultParts {
         self.isCSV = isCSV
     }
 
-    func next() async -> [UInt8]? {
-        if isAtEnd { return nil }
-        guard let after = last else {
-            last = 0
-            if isCSV { return Array((ResultRow.line(ResultRow.columns) + "\r\n").utf8) }
-            return await next()
+    /// A journal that can't be read cuts the download.
+    func next() async throws(JournalFailure) -> [UInt8]? {
+        if isCSV, names == nil {
+            let found = try await ResultRow.names(of: batch, in: journal)
+            names = found
+            return Array((ResultRow.line(ResultRow.columns + found) + "\r\n").utf8)
         }
-        // A journal that can't be read ends the answer early, and a browser tells that the download is cut.
-        guard let items = try? await journal.items(of: batch, in: nil, after: after, limit: 500), let end = items.last
-        else {
-            isAtEnd = true
-            return nil
-        }
+        let items = try await journal.items(of: batch, in: nil, after: last, limit: 500)
+        guard let end = items.last else { return nil }
         last = end.number
+        let columns = names ?? []
         return items.flatMap { item in
             let row = ResultRow(item)
-            return Array((isCSV ? row.csv(results: []) + "\r\n" : row.json.text + "\n").utf8)
+            return Array((isCSV ? row.csv(results: columns) + "\r\n" : row.json.text + "\n").utf8)
         }
     }
 }

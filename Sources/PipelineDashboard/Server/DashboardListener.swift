@@ -144,7 +144,7 @@ private struct ResponseWriter: Sendable {
         case .stream(let parts):
             head.headers.add(name: "Connection", value: "close")
             try await channel.writeAndFlush(HTTPServerResponsePart.head(head)).get()
-            if !isHead { for await bytes in parts { try await channel.writeAndFlush(part(bytes)).get() } }
+            if !isHead { for try await bytes in parts { try await channel.writeAndFlush(part(bytes)).get() } }
             try Task.checkCancellation()
             try await channel.writeAndFlush(HTTPServerResponsePart.end(nil)).get()
             try await channel.close().get()

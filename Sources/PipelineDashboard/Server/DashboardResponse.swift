@@ -4,8 +4,9 @@ import PipelinePictures
 package struct DashboardResponse: Sendable {
     package enum Body: Sendable {
         case bytes([UInt8])
-        /// Parts as they come; the connection is closed after the last.
-        case stream(AsyncStream<[UInt8]>)
+        /// Parts as they come; the connection is closed after the last. After an error it is closed without the mark of
+        /// the body's end, so that the other side knows that the body is cut (RFC 9112, section 8).
+        case stream(AsyncThrowingStream<[UInt8], any Error>)
     }
 
     package var status: Int

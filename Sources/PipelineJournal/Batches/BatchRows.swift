@@ -292,6 +292,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
     func retryItems(
         _ keys: [String]?, in states: Set<ItemRecord.State>, of batch: Int64
     ) throws(JournalFailure) -> Int {
+        let keys = keys.map { Set($0) }
         var count = 0
         var again: [ItemRecord.State] = []
         for state in states {

@@ -104,6 +104,26 @@ struct MendedBatchTests {
         }
     }
 
+    /// Each was a turn of its own, in which the batch ran and ended.
+    @Test("retry of several items of a batch is one turn of it, and says which it leaves alone")
+    func retriesSeveral() async throws {
+        try await withScene { scene in
+            try scene.workplace.write("ask.json", Self.document())
+            try scene.workplace.write("rows.csv", "name\na\nb\nc\n")
+            #expect(try await scene.run().cause == .exited(1))
+            scene.service.put("/a", "/b", "/c")
+            let two = try await scene.call("retry", "june/a", "june/b")
+            #expect(two.errors.contains("june: 2/3 succeeded, 1 failed"), "\(two)")
+            #expect(!two.errors.contains("june: 1/3 succeeded"), "\(two)")
+            let rest = try await scene.call("retry", "june/a", "june/c")
+            #expect(rest.cause == .exited(0) && rest.errors.contains("june: 3/3 succeeded"), "\(rest)")
+            #expect(rest.errors.contains("not begun again, for they have not failed: a"), "\(rest)")
+            #expect(scene.service.paths == ["/a", "/a", "/b", "/b", "/c", "/c"])
+            let none = try await scene.call("retry", "june/a", "june/b")
+            #expect(none.cause == .exited(64) && none.errors.contains("none of the 2 items of 'june'"), "\(none)")
+        }
+    }
+
     /// Failed items went on with the document that they began with, whatever the command said.
     @Test("with --changed and --retry-failed begins what failed by the new document and the new inputs")
     func mended() async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import JSONPath
 import PipelineTestKit
 import Testing
 
@@ -59,6 +60,72 @@ struct PageActionTests {
             let pressed = try await pages.curl("/actions", "-d", "action=resume&job=\(id)")
             #expect(pressed.output.contains("KEY") && pressed.output.contains("is not set"), "\(pressed)")
             await pages.end()
+        }
+    }
+
+    private static func document(_ server: LoopbackServer, more: String = "") -> String {
+        #"""
+        { "pipeline": 1, "name": "w", "inputs": { "n": { "type": "string" } },
+          "services": { "s": { "url": "\#(server.url)"\#(more) } },
+          "stages": [ { "id": "get", "kind": "download", "service": "s", "request": { "GET": "/${{ inputs.n }}" },
+                        "to": "${{ inputs.n }}.txt" } ] }
+        """#
+    }
+
+    /// Each got a process of its own, of which the first owned the batch: the others were refused and never begun.
+    @Test("the button for several failed items of a batch begins all of them, side by side")
+    func items() async throws {
+        // All are refused first. Then none has its response before all were asked for again.
+        let all = Gate()
+        let server = try LoopbackServer { request in
+            if request.number <= 3 { return .status(422, body: "not yet") }
+            let steps: [ScriptedAnswer.Step] = request.number == 6 ? [.open(all)] : []
+            return ScriptedAnswer(steps + [.wait(all), .send(200, [], Array("text".utf8))])
+        }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            let file = try workplace.write("w.json", Self.document(server))
+            let items = try workplace.write("items.jsonl", "{\"n\":\"a\"}\n{\"n\":\"b\"}\n{\"n\":\"c\"}\n")
+            let end = try await workplace.run(
+                "run", file, "--each", items, "--batch", "three", "--output", workplace.output)
+            #expect(end.cause == .exited(1), "\(end)")
+            let pages = try await Pages(in: workplace)
+            let id = try await pages.batch()
+            let pressed = try await pages.curl(
+                "/actions", "-w", "%{http_code}", "-d", "action=retry&all=1&state=failed&batch=\(id)")
+            await pages.end()
+            try #require(pressed.output.hasSuffix("303"), "\(pressed)")
+            _ = try await workplace.waitFor(["succeeded"], of: "three")
+            #expect(server.requests.map(\.path).sorted() == ["/a", "/a", "/b", "/b", "/c", "/c"])
+        }
+    }
+
+    /// The first that was refused ended the turn of all.
+    @Test("a batch that can't begin again keeps no other from it, and the page says why")
+    func oneOfTwo() async throws {
+        let server = try LoopbackServer { request in
+            request.number <= 2 ? .status(422, body: "not yet") : .status(200, body: "text")
+        }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            let bearer = #", "with": [ { "bearer": "${{ secrets.KEY }}" } ]"#
+            try workplace.write("secret.json", Self.document(server, more: bearer))
+            try workplace.write("open.json", Self.document(server))
+            var ids: [String] = []
+            for name in ["secret", "open"] {
+                let items = try workplace.write("\(name).jsonl", "{\"n\":\"\(name)\"}\n")
+                let end = try await workplace.run(
+                    "run", workplace.path("\(name).json"), "--each", items, "--batch", name, "--output",
+                    workplace.output, environment: ["PIPELINE_SECRET_KEY": "sesame-sesame"])
+                #expect(end.cause == .exited(1), "\(end)")
+                let shown = try await workplace.show(name)
+                ids.append(try #require(shown["job"]?.string))
+            }
+            let pages = try await Pages(in: workplace)
+            let pressed = try await pages.curl("/actions", "-d", "action=retry&job=\(ids[0])&job=\(ids[1])")
+            await pages.end()
+            #expect(pressed.output.contains("not all was begun") && pressed.output.contains("KEY"), "\(pressed)")
+            _ = try await workplace.waitFor(["succeeded"], of: "open")
         }
     }
 

@@ -3,6 +3,12 @@ import PipelineKit
 
 /// The meaning of `retry` for a batch or one of its items.
 struct BatchRetry {
+    /// A batch, and the keys of its items to begin again, nil for all that failed.
+    struct Target {
+        let batch: OwnedJob
+        fileprivate(set) var items: [String]?
+    }
+
     private let found: OwnedJob
     private let item: String?
     private let hasStage: Bool
@@ -23,16 +29,33 @@ struct BatchRetry {
         self.hasStage = hasStage
     }
 
-    /// The batch, and the items to begin again, nil for all that failed; nil for a job of its own.
-    func batch(in journal: Workspace.Journal) async throws -> (job: OwnedJob, items: [String]?)? {
+    /// What to begin again of a batch; nil for a job of its own.
+    func target(in journal: Workspace.Journal) async throws -> Target? {
         if found.snapshot.batch != nil {
-            return (found, item.map { [$0] })
+            return Target(batch: found, items: item.map { [$0] })
         }
         // Its row is the batch's: begun again by itself, the batch would not know of it. One that did
         // not fail is done again for its own sake.
         guard let own = found.snapshot.record.item, !hasStage || found.snapshot.phase(isOwned: false) == .failed,
             let batch = try await journal.jobs(JobQuery(prefix: own.batch.text)).first
         else { return nil }
-        return (batch, [own.key])
+        return Target(batch: batch, items: [own.key])
+    }
+}
+
+extension [BatchRetry.Target] {
+    /// Adds what to begin again of a batch: one that is there already is taken up once, for the items of both. All that
+    /// failed are named by the batch itself.
+    mutating func add(_ target: BatchRetry.Target) {
+        let id = target.batch.snapshot.record.id
+        guard let index = firstIndex(where: { $0.batch.snapshot.record.id == id }) else {
+            append(target)
+            return
+        }
+        if let known = self[index].items, let more = target.items {
+            self[index].items = known + more
+        } else {
+            self[index].items = nil
+        }
     }
 }

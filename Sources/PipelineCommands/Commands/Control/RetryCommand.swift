@@ -75,11 +75,11 @@ struct RetryCommand: WorkspaceCommand {
                 verbosity: trace.verbose))
         let given = secrets.assignments
         var jobs: [OwnedJob] = []
-        var batches: [(job: OwnedJob, items: [String]?)] = []
+        var batches: [BatchRetry.Target] = []
         for (job, key) in try await chosen(in: journal) {
             let retry = BatchRetry(job, item: key ?? item, hasStage: from != nil)
-            if let batch = try await retry.batch(in: journal) {
-                batches.append(batch)
+            if let target = try await retry.target(in: journal) {
+                batches.add(target)
             } else {
                 jobs.append(job)
             }
@@ -94,11 +94,11 @@ struct RetryCommand: WorkspaceCommand {
             statuses += try await resumption.run(jobs)
         }
         // A person who stops jobs does not want a batch to begin.
-        for batch in batches where !session.wasStopped {
+        for target in batches where !session.wasStopped {
             do {
                 statuses.append(
                     try await BatchSession(session, isDetached: detach).resume(
-                        batch.job, secretInputs: given, retries: true, keys: batch.items, from: from))
+                        target.batch, secretInputs: given, retries: true, keys: target.items, from: from))
             } catch {
                 // Of several the others have their turn.
                 statuses.append(ErrorReport(error).show(on: console))

@@ -77,9 +77,7 @@ struct ResultsCommand: WorkspaceCommand {
     private func writeTable(
         of batch: JobID, _ state: ItemRecord.State?, _ journal: Workspace.Journal, _ console: Console
     ) async throws -> ExitStatus {
-        var names: Set<String> = []
-        try await journal.forEachItem(of: batch, in: .succeeded) { names.formUnion($0.results.names) }
-        let columns = names.sorted()
+        let columns = try await ResultRow.names(of: batch, in: journal)
         console.data(ResultRow.line(ResultRow.columns + columns))
         try await journal.forEachItem(of: batch, in: state) { item in
             console.data(ResultRow(item).csv(results: columns))

@@ -37,16 +37,16 @@ struct BatchSession {
         let draft = JobDraft(job.record, plan: plan, secretInputs: secrets)
         if let missing = try await workspace.missingSecret(of: plan, for: job.record) { throw missing }
         let states = Self.retriedStates(of: job, keys)
-        if retries, try await !hasItems(in: states, of: job.record.id, keys) {
+        let meant = try await retries ? begunItems(in: states, of: job.record.id, keys) : []
+        if retries, meant.isEmpty {
             throw CommandError(
-                .usage,
-                keys.map { "no item '\($0.joined(separator: ", "))' of '\(job.record.key)' has failed" }
-                    ?? "no item of '\(job.record.key)' that was begun has failed",
+                .usage, Self.nothingFailed(of: job.record.key, keys),
                 hint: "'pipeline list --items \(job.record.key)' shows the items; "
                     + "one that was cancelled is begun by its name: pipeline retry \(job.record.key)/ITEM")
         }
         DocumentNote(of: job)?.show(on: console)
         let lease = try await acquire(job)
+        noteOthers(keys?.filter { !meant.contains($0) } ?? [])
         if retries { _ = try await journal.retryItems(keys, in: states, of: lease) }
         if let batch = try await journal.batch(lease.job) {
             var settings = batch.settings
@@ -77,17 +77,34 @@ struct BatchSession {
         return isWhole || batch.count(.failed) == 0 ? [.failed, .cancelled] : [.failed]
     }
 
-    /// True if an item that was begun is in one of the states; of those of the keys if any are named.
-    private func hasItems(
+    /// The keys of items that were begun and are in one of the states: of those that are named, or some where none are.
+    private func begunItems(
         in states: Set<ItemRecord.State>, of batch: JobID, _ keys: [String]?
-    ) async throws -> Bool {
+    ) async throws -> Set<String> {
+        let named = keys.map { Set($0) }
+        var found: Set<String> = []
         var last = 0
-        while true {
+        while found.count < named?.count ?? 1 {
             let page = try await journal.items(of: batch, in: states, after: last, limit: 1000)
-            guard let end = page.last else { return false }
-            if page.contains(where: { $0.attempt > 0 && keys?.contains($0.key) ?? true }) { return true }
+            guard let end = page.last else { break }
+            for item in page where item.attempt > 0 && named?.contains(item.key) ?? true { found.insert(item.key) }
             last = end.number
         }
+        return found
+    }
+
+    private static func nothingFailed(of batch: String, _ keys: [String]?) -> String {
+        guard let keys else { return "no item of '\(batch)' that was begun has failed" }
+        return keys.count == 1
+            ? "no item '\(keys[0])' of '\(batch)' has failed"
+            : "none of the \(keys.count) items of '\(batch)' that were named has failed"
+    }
+
+    /// Says which of the items that a retry names it leaves alone.
+    private func noteOthers(_ keys: [String]) {
+        guard !keys.isEmpty else { return }
+        let names = keys.prefix(10).joined(separator: ", ") + (keys.count > 10 ? " and \(keys.count - 10) more" : "")
+        console.note("not begun again, for they have not failed: \(names)")
     }
 
     /// Takes the batch up, ended or not.

@@ -11,7 +11,8 @@ struct DashboardCommand: WorkspaceCommand {
         commandName: "dashboard", abstract: "Open the jobs in a browser.",
         discussion: """
             Prints a link that works once, and opens it where there is a desktop. It listens on this machine alone, and \
-            shows without changing anything. Where 'pipeline daemon --dashboard' serves the pages, that is asked for a link.
+            shows without changing anything. Where 'pipeline daemon --dashboard' serves the pages, that is asked for a \
+            link; how they are served is up to its options then.
 
             Example: pipeline dashboard
             Example: pipeline dashboard --listen 127.0.0.1:8700 --actions
@@ -31,6 +32,11 @@ struct DashboardCommand: WorkspaceCommand {
         if listen == nil, let answer = try? BackgroundOwner(settings: workspace.settings).ask(.dashboard),
             let link = answer["link"]?.string
         {
+            if let option = pages.arguments.first {
+                throw CommandError(
+                    .usage, "\(option) does nothing here: the background owner serves the pages",
+                    hint: "give it to 'pipeline daemon', or serve pages of your own: add --listen 127.0.0.1:0")
+            }
             console.data(link)
             if !printOnly { Browser.open(link, environment: workspace.settings.environment) }
             return .succeeded
