@@ -33,9 +33,9 @@ struct DashboardCommand: WorkspaceCommand {
             let link = answer["link"]?.string
         {
             if let option = pages.arguments.first {
-                throw CommandError(
-                    .usage, "\(option) does nothing here: the background owner serves the pages",
-                    hint: "give it to 'pipeline daemon', or serve pages of your own: add --listen 127.0.0.1:0")
+                console.note(
+                    "\(option) does nothing here: the background owner serves the pages; give it to 'pipeline daemon', "
+                        + "or serve pages of your own with --listen 127.0.0.1:0")
             }
             console.data(link)
             if !printOnly { Browser.open(link, environment: workspace.settings.environment) }
