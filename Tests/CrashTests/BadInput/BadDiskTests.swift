@@ -47,7 +47,7 @@
             try await withWorkplace { workplace in
                 try FileManager.default.createDirectory(atPath: workplace.state, withIntermediateDirectories: false)
                 try await withService(in: workplace) { service in
-                    try await withMount(workplace.state, "size=2m,mode=0700") {
+                    try await withMount(workplace.state, "size=8m,mode=0700") {
                         let killed = try await workplace.runSelfie(
                             service, environment: ["PIPELINE_CRASH_AT": "submit.committed"])
                         #expect(killed.cause == .killed(9), "\(killed)")
