@@ -70,18 +70,8 @@ struct Console: Sendable {
     /// A line for standard error as ``raw(_:)`` takes it.
     func rendered(_ text: StyledText) -> String { text.rendered(inColor: colors.notes) }
 
-    /// All of a text, whatever a pipe takes at a time; false with `errno` set when that can't be.
     private static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { CLibrary.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                return false
-            }
-            rest = rest.dropFirst(count)
-        }
-        return true
+        FileContent.write(Array(text.utf8), to: descriptor)
     }
 }
 
