@@ -32,6 +32,40 @@ import Testing
         for job in jobs { #expect(await job.end.cause == .exited(0)) }
     }
 
+    // It followed that one alone, and ended with it.
+    @Test("without a job it shows those that begin meanwhile also when a single one ran at its start")
+    func meanwhile() async throws {
+        let (first, second) = (Gate(), Gate())
+        let server = try LoopbackServer { request in
+            ScriptedAnswer([.wait(request.path == "/one" ? first : second), .send(200, [], [])])
+        }
+        defer { server.stop() }
+        let (program, environment, folder) = try Self.place(server)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        func start(_ name: String) throws -> RunningProgram {
+            try """
+            { "pipeline": 1, "name": "\(name)",
+              "stages": [ { "id": "get", "kind": "request", "request": { "GET": "${{ env.SERVER }}/\(name)" } } ] }
+            """.write(toFile: "\(folder)/\(name).json", atomically: true, encoding: .utf8)
+            return try program.start(["run", "\(name).json"], environment: environment, folder: folder)
+        }
+        let one = try start("one")
+        _ = await server.requests(atLeast: 1)
+        let watch = try program.start(["watch", "--plain"], environment: environment, folder: folder)
+        #expect(await watch.hasWritten("get: started"))
+        let two = try start("two")
+        #expect(await watch.hasWritten("two …"))
+        first.open()
+        #expect(await one.end.cause == .exited(0))
+        #expect(await watch.hasWritten("get: done"))
+        #expect(watch.isRunning)
+        second.open()
+        let end = await watch.end
+        #expect(end.cause == .exited(0), "\(end)")
+        #expect(end.errors.contains(try Regex("two ….{4} get: done")), "\(end)")
+        #expect(await two.end.cause == .exited(0))
+    }
+
     @Test("shows how much of a transfer is done that another process drives, as it goes on")
     func progress() async throws {
         let (goesOn, ends) = (Gate(), Gate())

@@ -43,7 +43,7 @@ struct Console: Sendable {
         return (Int(size.ws_col), max(2, Int(size.ws_row)))
     }
 
-    /// Writes a line of data; what can't be written is told by ``lostOutput``.
+    /// Writes a line of data; that it can't be written is told by ``exit(_:hint:)``.
     func data(_ line: String) {
         if !Self.write(line + "\n", to: STDOUT_FILENO), errno != EPIPE { loss.note(FileContent.reason) }
     }
@@ -51,8 +51,16 @@ struct Console: Sendable {
     /// Writes a line of data that a person reads.
     func data(_ line: StyledText) { data(line.rendered(inColor: colors.data)) }
 
-    /// The reason why data did not reach standard output; nil when all of it did, or nobody reads it any more.
-    var lostOutput: String? { loss.reason }
+    /// Ends the program with the status. Where data did not reach standard output it says so, and the status is no
+    /// success; that a reader has left on its own is no failure.
+    ///
+    /// - Parameter hint: what the person can do then.
+    func exit(_ status: ExitStatus, hint: String = "make room, or have it written elsewhere") -> Never {
+        guard let reason = loss.reason else { CLibrary.exit(status.rawValue) }
+        note("error: cannot write to standard output: \(reason)")
+        note("  hint: \(hint)")
+        CLibrary.exit(max(status, .failed).rawValue)
+    }
 
     /// Writes a line for the person; control characters are made visible.
     func note(_ line: StyledText) { _ = Self.write(line.rendered(inColor: colors.notes) + "\n", to: STDERR_FILENO) }
@@ -70,18 +78,8 @@ struct Console: Sendable {
     /// A line for standard error as ``raw(_:)`` takes it.
     func rendered(_ text: StyledText) -> String { text.rendered(inColor: colors.notes) }
 
-    /// All of a text, whatever a pipe takes at a time; false with `errno` set when that can't be.
     private static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { CLibrary.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                return false
-            }
-            rest = rest.dropFirst(count)
-        }
-        return true
+        FileContent.write(Array(text.utf8), to: descriptor)
     }
 }
 

@@ -1,7 +1,15 @@
+import JSONPath
+
 /// The number of columns of a terminal that a text takes, and texts of so many.
 enum TextColumns {
     static func count(_ text: String) -> Int {
-        text.unicodeScalars.reduce(0) { $0 + columns(of: $1) }
+        var count = 0
+        var last: Unicode.Scalar?
+        for scalar in text.unicodeScalars {
+            count += columns(of: scalar, after: last)
+            last = scalar
+        }
+        return count
     }
 
     /// The text, or as much of it as fits with an ellipsis behind.
@@ -10,7 +18,7 @@ enum TextColumns {
         var fitting = String.UnicodeScalarView()
         var taken = 1
         for scalar in text.unicodeScalars {
-            taken += columns(of: scalar)
+            taken += columns(of: scalar, after: fitting.last)
             if taken > most { break }
             fitting.append(scalar)
         }
@@ -23,20 +31,10 @@ enum TextColumns {
         return fitting + String(repeating: " ", count: max(0, wanted - count(fitting)))
     }
 
-    /// Nothing for what is put over the character before it, two for what East Asian Width calls wide (UAX #11) and for
-    /// pictures.
-    private static func columns(of scalar: Unicode.Scalar) -> Int {
-        guard scalar.value >= 0x300 else { return 1 }
-        switch scalar.properties.generalCategory {
-        case .nonspacingMark, .enclosingMark, .format: return 0
-        default: break
-        }
-        switch scalar.value {
-        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
-            0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF,
-            0x20000...0x3FFFD:
-            return 2
-        default: return 1
-        }
+    /// U+FE0F makes a picture of a character that is narrow as text. Not every terminal widens it then; room that is
+    /// not taken does less harm than a line that breaks.
+    private static func columns(of scalar: Unicode.Scalar, after last: Unicode.Scalar?) -> Int {
+        guard scalar == "\u{FE0F}", let last, last.properties.isEmoji else { return scalar.displayWidth }
+        return 2 - last.displayWidth
     }
 }

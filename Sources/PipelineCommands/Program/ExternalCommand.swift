@@ -11,8 +11,9 @@ enum ExternalCommand {
     static func replaceProcess(arguments: [String], environment: [String: String]) {
         var words = Array(arguments.dropFirst())
         if words.first == "help", words.count == 2, let topic = HelpTopic(rawValue: words[1]) {
-            topic.show(on: Console(environment: environment, color: .auto))
-            exit(ExitStatus.succeeded.rawValue)
+            let console = Console(environment: environment, color: .auto)
+            topic.show(on: console)
+            console.exit(.succeeded)
         }
         if words.first == "help", words.count > 1 { words = [words[1], "--help"] }
         guard let name = words.first, !isOurs(name) else { return }

@@ -24,24 +24,19 @@ public enum PipelineCommands {
             }
             let console = Console(environment: ProcessEnvironment.all, color: command.common.color)
             let status = await status(of: command, console: console, extend: extend)
-            if let reason = console.lostOutput {
-                console.note("error: cannot write to standard output: \(reason)")
-                console.note("  hint: what was done is kept; 'pipeline show' and 'pipeline logs' tell of it again")
-                exit(max(status, .failed).rawValue)
-            }
-            exit(status.rawValue)
+            console.exit(status, hint: "what was done is kept; 'pipeline show' and 'pipeline logs' tell of it again")
         } catch {
-            guard let report = UsageReport(error, arguments: Array(CommandLine.arguments.dropFirst())) else {
-                // Libraries are asked for their versions only when somebody wants to know: it opens them.
-                guard RootCommand.message(for: error) == ProgramVersion.program else {
-                    RootCommand.exit(withError: error)
-                }
-                print(ProgramVersion.text)
-                exit(ExitStatus.succeeded.rawValue)
-            }
             let console = Console(environment: ProcessEnvironment.all, color: .auto)
-            for line in report.lines { console.note(line) }
-            exit(ExitStatus.usage.rawValue)
+            if let report = UsageReport(error, arguments: Array(CommandLine.arguments.dropFirst())) {
+                for line in report.lines { console.note(line) }
+                exit(ExitStatus.usage.rawValue)
+            }
+            guard RootCommand.exitCode(for: error).isSuccess else { RootCommand.exit(withError: error) }
+            // Libraries are asked for their versions only when somebody wants to know: it opens them.
+            let isVersion = RootCommand.message(for: error) == ProgramVersion.program
+            let page = isVersion ? ProgramVersion.text : RootCommand.fullMessage(for: error)
+            if !page.isEmpty { console.data(page) }
+            console.exit(.succeeded)
         }
     }
 

@@ -80,7 +80,7 @@ struct Recorder {
         mkdir(folder, 0o777)
         let bytes = Array((JSON.object(["log": .object(log)]).prettyText() + "\n").utf8)
         let descriptor = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        let isWritten = descriptor >= 0 && CLibrary.write(descriptor, bytes, bytes.count) == bytes.count
+        let isWritten = descriptor >= 0 && FileContent.write(bytes, to: descriptor)
         guard isWritten, close(descriptor) == 0 else {
             throw CommandError(.failed, "cannot write \(target): \(FileContent.reason)")
         }

@@ -40,12 +40,25 @@ package enum FileContent {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
+        return write(bytes, to: descriptor)
+    }
+
+    /// Writes all of the bytes, whatever the other end takes at a time; false with `errno` set when that can't be.
+    ///
+    /// Waits for a pipe that is full also where another process made it one that does not block (`O_NONBLOCK`), as Node
+    /// does with those that it shares with its children.
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { CLibrary.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&room, 1, -1)
+            } else if errno != EINTR {
+                return false
+            }
         }
         return true
     }

@@ -40,7 +40,7 @@ struct InitCommand: WorkspaceCommand {
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let (path, text) = try document(workspace.settings.environment)
         let target = AbsolutePath.of(path, in: AbsolutePath.workingDirectory)
-        try Self.write(text, to: target, as: path)
+        try Self.write(text, to: target, as: path, hint: "nothing of it is kept; make room, and type it again")
         console.data(target)
         try await writeSchema(for: text, workspace, console)
         let plan = try Planner(catalogue: workspace.catalogue).plan(SourceText(name: path, text: text))
@@ -53,13 +53,17 @@ struct InitCommand: WorkspaceCommand {
         guard text.contains("\"./\(Self.schema)\""), access(Self.schema, F_OK) != 0 else { return }
         let schema = PipelineSchema(catalogue: await workspace.wholeCatalogue()).json.prettyText()
         try Self.write(
-            schema + "\n", to: AbsolutePath.of(Self.schema, in: AbsolutePath.workingDirectory), as: Self.schema)
+            schema + "\n", to: AbsolutePath.of(Self.schema, in: AbsolutePath.workingDirectory), as: Self.schema,
+            hint: "the pipeline is whole; make room, then: pipeline schema > \(Self.schema)")
         console.note("for editors:             \(Self.schema)")
     }
 
     private static let schema = "pipeline.schema.json"
 
-    private static func write(_ text: String, to target: String, as path: String) throws {
+    /// Writes a file that is not there yet, all of it or nothing.
+    ///
+    /// - Parameter hint: what to do when not all of it can be written.
+    private static func write(_ text: String, to target: String, as path: String, hint: String) throws {
         let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             let isThere = errno == EEXIST
@@ -68,8 +72,10 @@ struct InitCommand: WorkspaceCommand {
                 hint: isThere ? "it is not replaced; move it, or run this in another folder" : nil)
         }
         defer { close(descriptor) }
-        guard CLibrary.write(descriptor, text, text.utf8.count) == text.utf8.count else {
-            throw CommandError(.invalid, "cannot write \(path): \(FileContent.reason)")
+        guard FileContent.write(Array(text.utf8), to: descriptor) else {
+            let reason = FileContent.reason
+            unlink(target)
+            throw CommandError(.invalid, "cannot write \(path): \(reason)", hint: hint)
         }
     }
 

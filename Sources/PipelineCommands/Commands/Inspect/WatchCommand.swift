@@ -40,8 +40,15 @@ struct WatchCommand: WorkspaceCommand {
             console.note("it waits for a worker")
         }
         if found.snapshot.batch != nil { return try await BatchSession(session).watch(found) }
-        let latest = try await session.follow(found, plan: try await workspace.plan(of: found.snapshot.record))
-        let id = latest.snapshot.record.id
+        let plan = try await workspace.plan(of: found.snapshot.record)
+        let id = found.snapshot.record.id
+        let latest: OwnedJob
+        if job == nil {
+            try await session.followAll(from: (job: found, plan: plan))
+            latest = try await journal.jobs(JobQuery(prefix: id.text)).first ?? found
+        } else {
+            latest = try await session.follow(found, plan: plan)
+        }
         switch latest.snapshot.phase(isOwned: false) {
         case .succeeded, .failed, .cancelled: return session.summarize(latest.snapshot, isOwned: false)
         case .unknown: return try await session.refuseUnknown(latest.snapshot)

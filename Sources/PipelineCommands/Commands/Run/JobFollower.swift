@@ -59,8 +59,16 @@ struct JobFollower {
     }
 
     /// Shows the events of all jobs that are driven somewhere, those that begin meanwhile too, until none is.
-    func followAll(show: (JobEvent) -> Void) async throws {
+    ///
+    /// - Parameter first: a job that is shown as ``follow(_:plan:until:show:)`` shows it, also when nobody drives it.
+    func followAll(from first: (job: OwnedJob, plan: Plan)? = nil, show: (JobEvent) -> Void) async throws {
         var shown: [JobID: Int] = [:]
+        var expected: [JobEvent] = []
+        if let first {
+            shown[first.job.snapshot.record.id] = 0
+            expected = try await expectations(of: first.job.snapshot, first.plan)
+            try await awaitTaking(of: first.job)
+        }
         /// Shows what is new of these jobs; whether one of them has come to rest.
         func read(_ jobs: some Collection<JobID>) async throws -> Bool {
             var hasRested = false
@@ -77,9 +85,20 @@ struct JobFollower {
             // Of thousands of jobs only those that the owners named are read, but for once a second.
             if let changed, try await !read(changed) { return true }
             let driven = try await journal.jobs(JobQuery(isUnfinished: true, isBrief: true)).filter { $0.owner != nil }
-            for owner in Set(driven.compactMap(\.owner)) { watch(nil, of: owner) }
+            var owners = Set(driven.compactMap(\.owner))
+            var isAwaited = false
+            if driven.isEmpty, let id = first?.job.snapshot.record.id.text,
+                let latest = try await journal.jobs(JobQuery(prefix: id, isBrief: true)).first
+            {
+                // One that has ended may still have an owner, who tells people of it.
+                if let owner = latest.owner { owners.insert(owner) }
+                isAwaited = latest.owner != nil || goesOnByItself(latest)
+            }
+            for owner in owners { watch(nil, of: owner) }
             _ = try await read(Set(shown.keys).union(driven.map(\.snapshot.record.id)))
-            return !driven.isEmpty
+            expected.forEach(show)
+            expected = []
+            return !driven.isEmpty || isAwaited
         }
     }
 

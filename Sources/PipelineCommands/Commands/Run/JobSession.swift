@@ -91,10 +91,13 @@ final class JobSession {
     }
 
     /// Shows the events of all jobs that are driven somewhere, those that begin meanwhile too, until none is.
-    func followAll() async throws {
-        let view = view(of: [])
+    ///
+    /// - Parameter first: a job that is shown as if it was the only one; others have their names before their stages.
+    func followAll(from first: (job: OwnedJob, plan: Plan)? = nil) async throws {
+        let view = view(of: first?.plan.definition.stages.map(\.id) ?? [])
         defer { view.finish() }
-        try await follower.followAll { view.show(options.isJSON ? $0 : $0.named()) }
+        let id = first?.job.snapshot.record.id
+        try await follower.followAll(from: first) { view.show(options.isJSON || $0.job == id ? $0 : $0.named()) }
     }
 
     private var follower: JobFollower { JobFollower(workspace, journal, interactivity: options.interactivity) }
