@@ -43,9 +43,13 @@ struct ShowCommand: WorkspaceCommand {
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
         if let svg {
-            return await named.forEach(in: journal, console) { found in
-                try await draw(found, to: svg, journal, workspace, console)
+            var (names, drawn): ([String], [Picture]) = ([], [])
+            let status = await named.forEach(in: journal, console) { found in
+                drawn += try await pictures(of: found, journal, workspace)
+                names.append("job \(found.snapshot.record.id)")
             }
+            if !names.isEmpty { try PictureFile(drawn).write(to: svg, of: names.joined(separator: ", "), console) }
+            return status
         }
         return await named.forEach(
             in: journal, console,
@@ -63,27 +67,24 @@ struct ShowCommand: WorkspaceCommand {
     }
 
     /// The pictures of a job or a batch.
-    private func draw(
-        _ found: OwnedJob, to path: String, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
-    ) async throws {
+    private func pictures(
+        of found: OwnedJob, _ journal: Workspace.Journal, _ workspace: Workspace
+    ) async throws -> [Picture] {
         let (snapshot, record, now) = (found.snapshot, found.snapshot.record, SystemClock().now)
-        var pictures: [Picture?]
         if snapshot.batch != nil {
             let length = max(1, ((snapshot.ended ?? now) - record.started).seconds)
             let slot = Duration.seconds((length / Double(RateChart.columns)).rounded(.up))
             let ends = try await journal.itemEnds(of: record.id, since: record.started, slot: slot)
-            pictures = [RateChart(ends, from: record.started, slot: slot).picture]
-        } else {
-            let plan = try? await workspace.plan(of: record)
-            let order = plan.map { ($0.stages + $0.finally).map(\.id) } ?? []
-            let medians = try await workspace.samples(of: record.pipeline)
-                .compactMapValues { StageStatistics(stage: "", samples: $0)?.p50 }
-            let timeline = Timeline(
-                JobReport(found).stages(order), from: record.started, now: snapshot.ended ?? now, medians: medians)
-            let bytes = BytesChart(workspace.exchanges.records(of: record.id), from: record.started)
-            pictures = [timeline.picture, bytes.picture]
+            return [RateChart(ends, from: record.started, slot: slot).picture].compactMap(\.self)
         }
-        try PictureFile(pictures.compactMap(\.self)).write(to: path, of: "job \(record.id)", console)
+        let plan = try? await workspace.plan(of: record)
+        let order = plan.map { ($0.stages + $0.finally).map(\.id) } ?? []
+        let medians = try await workspace.samples(of: record.pipeline)
+            .compactMapValues { StageStatistics(stage: "", samples: $0)?.p50 }
+        let timeline = Timeline(
+            JobReport(found).stages(order), from: record.started, now: snapshot.ended ?? now, medians: medians)
+        let bytes = BytesChart(workspace.exchanges.records(of: record.id), from: record.started)
+        return [timeline.picture, bytes.picture].compactMap(\.self)
     }
 
     private func show(
