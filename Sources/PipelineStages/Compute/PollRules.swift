@@ -48,9 +48,7 @@ struct PollRules {
 }
 
 extension Expression {
-    /// True if it looks at the status of the answer.
-    fileprivate var readsStatus: Bool { references.contains { $0.root == .response("status") } }
-    /// True if it looks at nothing else.
+    /// True if it looks at the status of the answer and at nothing else.
     fileprivate var readsStatusAlone: Bool {
         !references.isEmpty && references.allSatisfy { $0.root == .response("status") }
     }
