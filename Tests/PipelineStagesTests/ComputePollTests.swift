@@ -171,6 +171,22 @@ struct ComputePollTests {
                 == "service 'api' does not know the job (status \(status))")
     }
 
+    /// The stage ended, and the next one to be begun was a second job beside the first.
+    @Test("a service in trouble does not say that a job is missing", arguments: [408, 425, 429, 500, 501, 503])
+    func missingInTrouble(status: Int) async throws {
+        let rule = #""missing": "response.body.job == null", "settle": "0s", \#(states)"#
+        let page = #"{"error": "starting"}"#
+        #expect(try await firstOutcome(rule, status, page).isWaiting)
+        let limit = ["RateLimit-Remaining": "0"]
+        #expect(try await firstOutcome(rule, 403, page, headers: limit).isWaiting)
+        for said in [200, 400] {
+            let missing = try #require(try await firstOutcome(rule, said, page).tryFailure)
+            #expect(missing.endsRemoteJob && missing.failure.title.contains("does not know the job"))
+        }
+        let byStatus = #""missing": "response.status == \#(status)", "settle": "0s", \#(states)"#
+        #expect(try await firstOutcome(byStatus, status, page).tryFailure?.endsRemoteJob == true)
+    }
+
     @Test("a service that does not know the job right after the submit is asked again")
     func settle() async throws {
         let service = ScriptedService()

@@ -14,6 +14,7 @@ struct PollRules {
     /// Returns whether an answer says that there is no such job.
     func findMissing(in answer: ServiceResponse) async throws(StageFailure) -> Bool {
         guard let missing = poll.missing else { return answer.status == 404 || answer.status == 410 }
+        guard missing.mayFindMissing(in: answer) else { return false }
         return try await holds(missing, answer)
     }
 
