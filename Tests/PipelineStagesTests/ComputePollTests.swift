@@ -213,6 +213,16 @@ struct ComputePollTests {
         #expect(service.lines.count > 3)
     }
 
+    /// The first answer, that the job runs, came again for as long as the cache kept it.
+    @Test("a poll asks the service itself, whatever a cache has")
+    func pastCache() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", 200, #"{"state": "done"}"#)
+        let bench = try watch(service, #"\#(states), "with": [ { "cache": { "maxAge": "1h" } } ]"#)
+        #expect(await bench.run().isFinished)
+        #expect(service.requests.map { $0.cachePolicy != nil } == [false])
+    }
+
     @Test("a job is found in a list: its entry is the answer, none is running")
     func find() async throws {
         let service = ScriptedService()

@@ -22,12 +22,7 @@ extension StageRequests {
             ).rendered(role: role)
         }
         rendered.role = role
-        // A question is asked anew each time: under one key a service gives its first response again.
-        if role == Self.look || role == ExchangeRecord.poll {
-            rendered.decorators.removeAll { $0 is IdempotencyKey }
-        }
-        // What became of something is asked of the service: what it said before that was sent knows nothing of it.
-        if role == Self.look { rendered.decorators.removeAll { $0 is Cache } }
+        await rendered.leaveOutEarlierResponses(in: context)
         return rendered
     }
 
