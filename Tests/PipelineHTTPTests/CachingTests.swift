@@ -135,6 +135,21 @@ struct CachingTests {
         #expect(world.count == 3)
     }
 
+    @Test("one to whom a fresh answer is of no use asks the service, and is not given that answer when it is away")
+    func revalidating() async throws {
+        let world = World()
+        let policy = CachePolicy(maxAge: .seconds(1000))
+        _ = try await world.get(policy)
+        world.state.withLock { $0.headers[.eTag] = "\"v2\"" }
+        #expect(try await world.get(policy) == "answer 1")
+        #expect(try await world.get(policy.revalidating) == "answer 2")
+        #expect(try await world.get(policy) == "answer 2", "the new one is kept")
+        world.state.withLock { $0.isOffline = true }
+        await #expect(throws: ExchangeFailure.self) { try await world.get(policy.revalidating) }
+        let patient = CachePolicy(maxAge: .seconds(10), staleIfOffline: .seconds(100))
+        #expect(try await world.get(patient.revalidating) == "answer 2")
+    }
+
     @Test("other credentials and other variants have answers of their own")
     func apart() async throws {
         let world = World()

@@ -45,6 +45,20 @@ struct RequestBuilderTests {
             ])
     }
 
+    @Test("an API key in the query is not sent twice, when a link brings it already")
+    func keyInLink() async throws {
+        let key = APIKey(.query("api key"), value: "k")
+        for (url, sent) in [
+            ("http://h/?page=2", "http://h/?page=2&api%20key=k"),
+            ("http://h/?api%20key=k&page=2", "http://h/?api%20key=k&page=2"),
+            ("http://h/?api%20keys=1", "http://h/?api%20keys=1&api%20key=k"),
+        ] {
+            #expect(try await build(RequestDescription(url: url), [key]).url == sent)
+        }
+        let own = RequestDescription(url: "http://h/", query: [("api key", "own")])
+        #expect(try await build(own, [key]).url == "http://h/?api%20key=own")
+    }
+
     @Test("a request's own Authorization is its innermost credential")
     func ownCredential() async throws {
         let request = RequestDescription(url: "http://h/", headers: [.authorization: "Custom x"])

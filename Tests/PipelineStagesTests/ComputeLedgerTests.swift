@@ -492,6 +492,30 @@ struct ComputeLedgerTests {
         #expect(service.lines.filter { $0.hasPrefix("POST") }.count == 1)
     }
 
+    /// It was sent twice: a page of an error has no job in it.
+    @Test("is not taken for missing by the page of a service in trouble", arguments: [408, 425, 429, 500, 501, 503])
+    func missingInTrouble(status: Int) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionReset)
+        service.on("GET /v1/jobs/by-name/key1", status, #"{"error": "starting"}"#)
+        let ours = #""ours": "true", "missing": "response.body.job == null""#
+        let bench = try bench(service, once: #"{ "name": { "GET": "/jobs/by-name/${{ job.key }}" }, \#(ours) }"#)
+        let outcome = await bench.resume()
+        #expect(outcome.tryFailure?.kind == .answered || outcome.unknown != nil)
+        #expect(service.lines.filter { $0.hasPrefix("POST") }.count == 1)
+    }
+
+    @Test("is missing as 'missing' says where that reads the status, whatever it is")
+    func missingByStatus() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionReset)
+        service.on("GET /v1/jobs/by-name/key1", 500, #"{"error": "no such job"}"#)
+        let missing = #""ours": "true", "missing": "response.status == 500 && response.body.job == null""#
+        let bench = try bench(service, once: #"{ "name": { "GET": "/jobs/by-name/${{ job.key }}" }, \#(missing) }"#)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.reason?.kind == .settle)
+    }
+
     @Test("refused at its second send is looked up once more, as a late first one may have won")
     func secondRefusal() async throws {
         let service = ScriptedService()

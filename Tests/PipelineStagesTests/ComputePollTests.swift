@@ -171,6 +171,22 @@ struct ComputePollTests {
                 == "service 'api' does not know the job (status \(status))")
     }
 
+    /// The stage ended, and the next one to be begun was a second job beside the first.
+    @Test("a service in trouble does not say that a job is missing", arguments: [408, 425, 429, 500, 501, 503])
+    func missingInTrouble(status: Int) async throws {
+        let rule = #""missing": "response.body.job == null", "settle": "0s", \#(states)"#
+        let page = #"{"error": "starting"}"#
+        #expect(try await firstOutcome(rule, status, page).isWaiting)
+        let limit = ["RateLimit-Remaining": "0"]
+        #expect(try await firstOutcome(rule, 403, page, headers: limit).isWaiting)
+        for said in [200, 400] {
+            let missing = try #require(try await firstOutcome(rule, said, page).tryFailure)
+            #expect(missing.endsRemoteJob && missing.failure.title.contains("does not know the job"))
+        }
+        let byStatus = #""missing": "response.status == \#(status)", "settle": "0s", \#(states)"#
+        #expect(try await firstOutcome(byStatus, status, page).tryFailure?.endsRemoteJob == true)
+    }
+
     @Test("a service that does not know the job right after the submit is asked again")
     func settle() async throws {
         let service = ScriptedService()
@@ -195,6 +211,16 @@ struct ComputePollTests {
         #expect(await bench.run().definite == "service 'api' does not know the job (status 404)")
         #expect((bench.host.now - bench.host.started).seconds >= 10)
         #expect(service.lines.count > 3)
+    }
+
+    /// The first answer, that the job runs, came again for as long as the cache kept it.
+    @Test("a poll asks the service itself, whatever a cache has")
+    func pastCache() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", 200, #"{"state": "done"}"#)
+        let bench = try watch(service, #"\#(states), "with": [ { "cache": { "maxAge": "1h" } } ]"#)
+        #expect(await bench.run().isFinished)
+        #expect(service.requests.map { $0.cachePolicy != nil } == [false])
     }
 
     @Test("a job is found in a list: its entry is the answer, none is running")

@@ -83,6 +83,26 @@ struct DecoratorTests {
         #expect(service.requests[1].header("X-Key") == "\(key)-cancel")
     }
 
+    /// A service that honours keys said for ever what it had said to the first poll.
+    @Test("polls and look-ups that are a POST carry no idempotency key")
+    func idempotencyKeyOfQuestions() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionReset)
+        service.on("POST /v1/find", 200, #"{"id": 7}"#)
+        service.on("POST /v1/state", 200, #"{"state": "busy"}"#)
+        service.on("POST /v1/state", 200, #"{"state": "done"}"#)
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "json": {}, "capture": { "id": "$.id" },
+                          "once": { "name": { "POST": "/find", "json": {} }, "ours": "true" } },
+              "poll": { "POST": "/state", "json": {}, "status": "$.state", "succeeded": ["done"] } }
+            """, network: service.network, with: #"[ { "idempotencyKey": {} } ]"#)
+        #expect(await bench.run().isFinished)
+        #expect(service.lines == ["POST /v1/jobs", "POST /v1/find", "POST /v1/state", "POST /v1/state"])
+        #expect(service.requests.map { $0.header("Idempotency-Key") != nil } == [true, false, false, false])
+    }
+
     @Test("a form has its fields in their order and its files after them")
     func multipart() async throws {
         let folder = TemporaryFolder()

@@ -35,6 +35,23 @@ struct RequestStageTests {
         #expect(failed.retryAfter == (kind == .answered ? .seconds(3) : nil))
     }
 
+    /// A link that had expired was renewed from the cache, and what a rule had ruled out came again.
+    @Test("asks the service itself when it is tried again or runs again, whatever a cache has")
+    func pastCache() async throws {
+        let fresh = CachePolicy(maxAge: .seconds(3600))
+        for (attempt, generation, policy) in [(1, 1, fresh), (2, 1, fresh.revalidating), (1, 2, fresh.revalidating)] {
+            let service = ScriptedService()
+            service.on("GET /v1/links", 200, "{}")
+            let bench = try bench(service, #""GET": "/links", "with": [ { "cache": { "maxAge": "1h" } } ]"#)
+            bench.host.read { state in
+                state.attempt = attempt
+                state.record = SubmitRecord(key: "k", generation: generation, digest: "")
+            }
+            #expect(await bench.resume().isFinished)
+            #expect(service.requests.map(\.cachePolicy) == [policy])
+        }
+    }
+
     @Test("with DELETE is repeated freely, with POST it goes through the ledger")
     func ledger() async throws {
         let service = ScriptedService()

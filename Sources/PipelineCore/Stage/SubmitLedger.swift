@@ -96,6 +96,16 @@ extension StageContext {
         get async { await host.submitRecord()?.phase == .submitted }
     }
 
+    /// Returns whether the step is tried once more, or runs again from its beginning, for fresh captures for instance: the
+    /// key's generation has grown then.
+    package var isTriedAgain: Bool {
+        get async {
+            if facts.attempt > 1 { return true }
+            let generation = await host.submitRecord()?.generation ?? 1
+            return generation > 1
+        }
+    }
+
     /// A ledger entry before its first send. The key comes from job key, stage, item and generation alone.
     private func newRecord(digest: String) -> SubmitRecord {
         SubmitRecord(

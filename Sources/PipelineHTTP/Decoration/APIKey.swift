@@ -23,7 +23,10 @@ public struct APIKey: CredentialDecorator {
         guard request.claimCredentials() else { return }
         switch place {
         case .header(let name): try request.setCredentialHeader(name, to: value)
-        case .query(let name): request.query.append((name, value))
+        case .query(let name):
+            // The link to a next page may bring it already, and a service may make a list of two.
+            guard !request.parameterNames.contains(PercentEncoding.component(name)) else { return }
+            request.query.append((name, value))
         }
     }
 }

@@ -9,6 +9,9 @@ public struct Cache: RequestDecorator {
         self.policy = policy
     }
 
+    /// A cache that asks the service, by ``CachePolicy/revalidating``.
+    package var revalidating: Cache { Cache(policy.revalidating) }
+
     public var phase: DecorationPhase { .shape }
 
     public func decorate(_ request: inout RequestDescription, in context: DecorationContext) throws(RequestFailure) {

@@ -11,9 +11,7 @@ public struct Query: RequestDecorator {
     public var phase: DecorationPhase { .shape }
 
     public func decorate(_ request: inout RequestDescription, in context: DecorationContext) {
-        let written = URLParts(request.url)?.query.map { $0.split(separator: "&") } ?? []
-        let inner = Set(request.query.map { PercentEncoding.component($0.name) })
-            .union(written.map { String($0.prefix { $0 != "=" }) })
+        let inner = request.parameterNames
         request.query += parameters.filter { !inner.contains(PercentEncoding.component($0.name)) }
     }
 }

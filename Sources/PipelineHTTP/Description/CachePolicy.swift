@@ -29,4 +29,14 @@ public struct CachePolicy: Sendable, Hashable {
         self.staleIfOffline = staleIfOffline
         self.timeout = timeout
     }
+
+    /// The rule for a request to which the stored response is of no use, though it is fresh: the service is asked. When it
+    /// gives no response the stored one counts as no longer fresh.
+    package var revalidating: CachePolicy {
+        guard mode != .networkFirst else { return self }
+        var policy = self
+        policy.mode = .revalidate
+        policy.maxAge = Duration.zero
+        return policy
+    }
 }

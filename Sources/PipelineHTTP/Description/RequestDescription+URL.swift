@@ -21,6 +21,13 @@ extension RequestDescription {
         return result
     }
 
+    /// The names of the parameters that it has already, in the URL too, percent-encoded.
+    var parameterNames: Set<String> {
+        let written = URLParts(url)?.query.map { $0.split(separator: "&") } ?? []
+        return Set(query.map { PercentEncoding.component($0.name) })
+            .union(written.map { String($0.prefix { $0 != "=" }) })
+    }
+
     /// The part of the URL that a message may show: queries can hold secrets.
     private var withoutQuery: String {
         String(url.unicodeScalars.prefix { $0 != "?" && $0 != "#" }).forDisplay

@@ -75,12 +75,9 @@ extension ComputeStage {
     func saysNothing(
         _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, in context: Context
     ) async -> Bool {
-        if Self.isTransient(response.judgedStatus) || context.facts.retry.names(response) { return true }
+        if StatusSet.trouble.contains(response.judgedStatus) || context.facts.retry.names(response) { return true }
         return await requests.hasNewCredentials(for: response.status, of: rendered, in: context)
     }
-
-    /// 408, 425, 429 and 5xx never end a stage before its deadline.
-    private static func isTransient(_ status: Int) -> Bool { [408, 425, 429].contains(status) || status >= 500 }
 
     func byLists(
         of poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, _ floor: Duration?,

@@ -14,6 +14,7 @@ struct PollRules {
     /// Returns whether an answer says that there is no such job.
     func findMissing(in answer: ServiceResponse) async throws(StageFailure) -> Bool {
         guard let missing = poll.missing else { return answer.status == 404 || answer.status == 410 }
+        guard missing.mayFindMissing(in: answer) else { return false }
         return try await holds(missing, answer)
     }
 
@@ -48,9 +49,7 @@ struct PollRules {
 }
 
 extension Expression {
-    /// True if it looks at the status of the answer.
-    fileprivate var readsStatus: Bool { references.contains { $0.root == .response("status") } }
-    /// True if it looks at nothing else.
+    /// True if it looks at the status of the answer and at nothing else.
     fileprivate var readsStatusAlone: Bool {
         !references.isEmpty && references.allSatisfy { $0.root == .response("status") }
     }

@@ -4,7 +4,11 @@ import PipelineHTTP
 
 extension DecoratorKind {
     /// `"cache": { "maxAge": "1h", "staleIfOffline": "7d", "mode": "cacheFirst" }`
-    static let cache = DecoratorKind("cache", "Answers GET requests from the local cache where it may.") { roots in
+    static let cache = DecoratorKind(
+        "cache",
+        "Answers GET requests from the local cache where it may; polls, look-ups, further attempts and a stage that runs "
+            + "again ask the service."
+    ) { roots in
         let maxAge = Field(
             "maxAge", FieldType<Setting<Duration>>.duration(roots),
             "How long an answer counts as fresh; without it what the service says.")

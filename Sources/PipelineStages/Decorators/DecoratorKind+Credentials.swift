@@ -53,7 +53,9 @@ extension DecoratorKind {
 
     /// `"idempotencyKey": { "header": NAME, "quoted": true }`; put on requests that change something.
     static let idempotencyKey = DecoratorKind(
-        "idempotencyKey", "A key by which the service knows a repetition, the same over retries and restarts."
+        "idempotencyKey",
+        "A key by which the service knows a repetition, the same over retries and restarts; each page of a list has "
+            + "its own, polls and look-ups have none."
     ) { roots in
         let header = Field(
             "header", FieldType<String>.headerName, default: "Idempotency-Key", "The header that carries it.")

@@ -39,6 +39,8 @@ struct PageRequest: Sendable {
             withCursorInBody(at: walk, cursor), in: context, role: role, adjust: adjust)
         var rendered = try await placed(first, at: walk, cursor, in: context)
         rendered.items = content.items
+        // Each page is a request of its own; the place in the walk is the same over retries and restarts.
+        if walk.pages > 0 { rendered.key += "-page-\(walk.pages + 1)" }
         let response: HTTPExchangeResponse
         switch await requests.send(rendered, in: context, adjust: options) {
         case .failure(let failure): throw requests.failure(failure, of: rendered, in: context)

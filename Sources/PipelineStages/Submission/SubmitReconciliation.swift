@@ -93,11 +93,7 @@ struct SubmitReconciliation: Sendable {
         case .failure(let failure): return try unanswered(failure, rendered, in: context)
         }
         let answer = requests.answer(of: response)
-        let isMissing =
-            try await missing.asyncMap { expression throws(StageFailure) in
-                try await requests.holdsLeniently(expression, answer, of: rendered, in: context)
-            } ?? (response.status == 404)
-        if isMissing { return look.nothing }
+        if try await isMissing(answer, rendered, by: missing, in: context) { return look.nothing }
         if let failed = try await refusal(response, rendered, in: context) { return failed }
         guard try await requests.holdsLeniently(ours, answer, of: rendered, in: context) else {
             if let unreadable = unreadable(answer, rendered, in: context) { return unreadable }
@@ -108,6 +104,15 @@ struct SubmitReconciliation: Sendable {
                     in: context))
         }
         return try await adopt(answer, rendered, in: context, accept: accept)
+    }
+
+    private func isMissing<Checkpoint>(
+        _ answer: ServiceResponse, _ rendered: RenderedRequest, by missing: Expression?,
+        in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> Bool {
+        guard let missing else { return answer.status == 404 }
+        guard missing.mayFindMissing(in: answer) else { return false }
+        return try await requests.holdsLeniently(missing, answer, of: rendered, in: context)
     }
 
     // MARK: In a list
@@ -204,14 +209,5 @@ struct SubmitReconciliation: Sendable {
     private func reconciliation(of failed: AttemptFailure) -> Reconciliation {
         guard failed.kind == .definite else { return .failed(failed) }
         return unsettled("the look-up failed: \(failed.failure.title)")
-    }
-}
-
-extension Optional {
-    fileprivate func asyncMap<Result, Failure: Error>(
-        _ transform: (Wrapped) async throws(Failure) -> Result
-    ) async throws(Failure) -> Result? {
-        guard case .some(let value) = self else { return nil }
-        return try await transform(value)
     }
 }

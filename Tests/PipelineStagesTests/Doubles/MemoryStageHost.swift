@@ -18,6 +18,7 @@ final class MemoryStageHost: StageHost {
         /// Bytes of bodies, as they were counted.
         var moved = BytesMoved()
         var deadline: Timestamp?
+        var attempt = 1
         var facts: [Fact: JSON] = [:]
         /// True if it is noted of each fact that is found out if a scope that was given is still alive.
         var watchesScopes = false
@@ -76,8 +77,8 @@ final class MemoryStageHost: StageHost {
 
     var facts: StageFacts {
         StageFacts(
-            job: JobID("01job"), jobKey: "key1", pipeline: "test", step: step, attempt: 1, started: started,
-            deadline: state.withLock(\.deadline), folders: folders, overwrites: false, retry: retry,
+            job: JobID("01job"), jobKey: "key1", pipeline: "test", step: step, attempt: state.withLock(\.attempt),
+            started: started, deadline: state.withLock(\.deadline), folders: folders, overwrites: false, retry: retry,
             place: "test.json:1:1")
     }
 

@@ -96,6 +96,27 @@ struct PaginationTests {
         }
     }
 
+    /// A service that honours keys refused the second page, or gave the first again.
+    @Test("each page of a search that is a POST has an idempotency key of its own, the same after a restart")
+    func keys() async throws {
+        let service = PageService()
+        let bench = try bench(
+            service, next: #"{ "cursor": "$.cursor", "param": "after", "in": "body" }"#,
+            request: #""POST": "/search", "json": {}"#, with: #"[ { "idempotencyKey": {} } ]"#)
+        bench.host.read { $0.commitsLeft = 1 }
+        #expect(await !bench.resume().isFinished)
+        bench.host.read {
+            $0.commitsLeft = nil
+            $0.journalFailure = nil
+        }
+        bench.checkpoint = bench.host.read(\.checkpoint)
+        #expect(await bench.resume().isFinished)
+        let key = SubmitKey.text(jobKey: "key1", step: StepKey(stage: "a"), generation: 1)
+        #expect(
+            service.requests.map { $0.header("Idempotency-Key") }
+                == [key, "\(key)-page-2", "\(key)-page-2", "\(key)-page-3"])
+    }
+
     // From the second page on the form was gone, and JSON with the cursor alone went out.
     @Test(
         "a cursor is put among the fields of a form that a decorator makes",

@@ -80,6 +80,19 @@ struct RenderedRequest: Sendable {
         return decoration
     }
 
+    /// Leaves out the decorators by which an earlier response would come again where it is of no use: that to a question
+    /// knows nothing of what became of it since, be it kept here or there, under a key; and that of an earlier attempt may
+    /// be the one that did not do.
+    mutating func leaveOutEarlierResponses<Checkpoint>(in context: StageContext<Checkpoint>) async {
+        if role == StageRequests.look || role == ExchangeRecord.poll {
+            decorators.removeAll { $0 is IdempotencyKey || $0 is Cache }
+        } else if decorators.contains(where: { $0 is Cache }), await context.isTriedAgain {
+            for (place, decorator) in decorators.enumerated() {
+                if let cache = decorator as? Cache { decorators[place] = cache.revalidating }
+            }
+        }
+    }
+
     private static func withoutUser(_ url: String) -> String {
         let scalars = url.unicodeScalars
         guard let start = scalars.firstRange(of: "://".unicodeScalars)?.upperBound else { return url }

@@ -1,5 +1,6 @@
 import JSONPath
 import PipelineCore
+import PipelineHTTP
 
 extension StageRequests {
     /// Returns whether a condition on an answer holds.
@@ -47,8 +48,22 @@ extension EvaluationFailure {
 }
 
 extension Expression {
+    /// True if it looks at the status of the answer.
+    var readsStatus: Bool { references.contains { $0.root == .response("status") } }
+
+    /// Returns whether it may say of an answer that what was asked for is missing. A service in trouble says nothing about
+    /// that: its page lacks what any page of an error lacks. A condition that looks at the status knows what it does.
+    func mayFindMissing(in answer: ServiceResponse) -> Bool {
+        readsStatus || !StatusSet.trouble.contains(answer.judgedStatus)
+    }
+
     /// Returns whether it reads the body of an answer that is not JSON.
     func cannotRead(_ answer: ServiceResponse) -> Bool {
         references.contains { $0.root == .response("body") } && (try? answer.json()) == nil
     }
+}
+
+extension StatusSet {
+    /// The statuses of a service in trouble, which say nothing of what was asked: 408, 425, 429 and 5xx.
+    static let trouble = StatusSet([408...408, 425...425, 429...429, 500...999])
 }

@@ -22,8 +22,7 @@ extension StageRequests {
             ).rendered(role: role)
         }
         rendered.role = role
-        // What became of something is asked of the service: what it said before that was sent knows nothing of it.
-        if role == Self.look { rendered.decorators.removeAll { $0 is Cache } }
+        await rendered.leaveOutEarlierResponses(in: context)
         return rendered
     }
 
