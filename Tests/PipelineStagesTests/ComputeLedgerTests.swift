@@ -493,7 +493,9 @@ struct ComputeLedgerTests {
     }
 
     /// It was sent twice: a page of an error has no job in it.
-    @Test("is not taken for missing by the page of a service in trouble", arguments: [408, 425, 429, 500, 501, 503])
+    @Test(
+        "is not taken for missing by the page of a service that is in trouble, or wants other credentials",
+        arguments: [401, 403, 408, 425, 429, 500, 501, 503])
     func missingInTrouble(status: Int) async throws {
         let service = ScriptedService()
         service.on("POST /v1/jobs", fails: .connectionReset)

@@ -179,6 +179,7 @@ struct ComputePollTests {
         #expect(try await firstOutcome(rule, status, page).isWaiting)
         let limit = ["RateLimit-Remaining": "0"]
         #expect(try await firstOutcome(rule, 403, page, headers: limit).isWaiting)
+        #expect(try await firstOutcome(rule, 403, page).tryFailure?.endsRemoteJob != true)
         for said in [200, 400] {
             let missing = try #require(try await firstOutcome(rule, said, page).tryFailure)
             #expect(missing.endsRemoteJob && missing.failure.title.contains("does not know the job"))

@@ -92,7 +92,7 @@ private struct OnceFields: Sendable {
         ours = Field("ours", .expression(roots.union(.response)), "Whether what was found is ours.")
         missing = Field(
             "missing", .expression(roots.union(.response)), default: "response.status == 404",
-            "Whether there is nothing of that name. Of 408, 425, 429 and 5xx it is believed only if it reads "
+            "Whether there is nothing of that name. Of 401, 403, 407, 408, 425, 429 and 5xx it is believed only if it reads "
                 + "response.status.")
         match = Field("match", MatchFields(roots, decorators: decorators).type, "Finds it in a list.")
         settle = Field("settle", .duration(roots), default: "10s", "How long a look-up that found nothing waits.")

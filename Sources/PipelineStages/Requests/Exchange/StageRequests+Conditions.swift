@@ -51,10 +51,12 @@ extension Expression {
     /// True if it looks at the status of the answer.
     var readsStatus: Bool { references.contains { $0.root == .response("status") } }
 
-    /// Returns whether it may say of an answer that what was asked for is missing. A service in trouble says nothing about
-    /// that: its page lacks what any page of an error lacks. A condition that looks at the status knows what it does.
+    /// Returns whether it may say of an answer that what was asked for is missing. A service in trouble, or one that wants
+    /// other credentials, says nothing about that: its page lacks what any page of an error lacks. A condition that looks at
+    /// the status knows what it does.
     func mayFindMissing(in answer: ServiceResponse) -> Bool {
-        readsStatus || !StatusSet.trouble.contains(answer.judgedStatus)
+        let status = answer.judgedStatus
+        return readsStatus || !StatusSet.trouble.contains(status) && !StatusSet.credentials.contains(status)
     }
 
     /// Returns whether it reads the body of an answer that is not JSON.
@@ -66,4 +68,6 @@ extension Expression {
 extension StatusSet {
     /// The statuses of a service in trouble, which say nothing of what was asked: 408, 425, 429 and 5xx.
     static let trouble = StatusSet([408...408, 425...425, 429...429, 500...999])
+    /// The statuses of a service, or a proxy, that wants other credentials.
+    static let credentials = StatusSet([401...401, 403...403, 407...407])
 }
