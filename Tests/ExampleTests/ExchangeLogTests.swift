@@ -256,6 +256,15 @@ import Testing
         #expect(joined.unicodeScalars.contains("'") && after.header("X-Joined") == joined)
     }
 
+    /// With -X HEAD curl waited for a body.
+    @Test("a curl line asks as the request did", arguments: [("GET", "-L"), ("HEAD", "--head -L"), ("PUT", "-X PUT")])
+    func method(name: String, words: String) {
+        let record = ExchangeRecord(
+            step: StepKey(stage: "a"), attempt: 1, started: Timestamp(milliseconds: 0), method: name, url: "http://h/x",
+            headers: [], body: nil)
+        #expect(CurlLine(record: record).text.hasSuffix("\ncurl \(words) 'http://h/x'"))
+    }
+
     @Test("the last hundred of each stage are kept, and prune forgets them")
     func kept() throws {
         let bench = try ExampleBench()

@@ -98,6 +98,39 @@ import Testing
         #expect(try await running.value.phase == .cancelled)
     }
 
+    @Test("lets a stage that runs again for fresh captures replace its file, unless somebody has changed that")
+    func renewsFile() async throws {
+        for isChanged in [false, true] {
+            let bench = try Bench()
+            defer { bench.folder.remove() }
+            let folder = bench.folder
+            let server = try LoopbackServer { request in
+                switch request.target {
+                case "/links?n=1":
+                    let number = folder.read("links.json") == nil ? 1 : 2
+                    return .json(#"{ "url": "/file?n=\#(number)" }"#)
+                case "/file?n=1":
+                    if isChanged { try? folder.write("links.json", "mine") }
+                    return .status(403)
+                default: return .status(200, body: "data")
+                }
+            }
+            defer { server.stop() }
+            try folder.write(
+                "renew.json",
+                """
+                { "pipeline": 1, "name": "renew", "services": { "s": { "url": "\(server.url)" } }, "stages": [
+                  { "id": "links", "kind": "request", "service": "s", "request": { "GET": "/links?n=1" },
+                    "to": "links.json", "capture": { "url": "$.url" } },
+                  { "id": "get", "kind": "download", "service": "s", "renew": "links",
+                    "request": { "GET": "${{ stages.links.url }}" }, "to": "file" } ] }
+                """)
+            let end = try await bench.runner.run(folder.file("renew.json"), output: folder.path)
+            #expect(end.phase == (isChanged ? .failed : .succeeded), "\(String(describing: end.failure))")
+            #expect(folder.read("links.json") == (isChanged ? "mine" : #"{ "url": "/file?n=2" }"#))
+        }
+    }
+
     @Test("refuses what is wrong before anything is kept")
     func refuses() async throws {
         let bench = try Bench()

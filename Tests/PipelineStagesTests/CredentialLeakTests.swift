@@ -21,6 +21,8 @@ struct LeakAttempt: Sendable, CustomTestStringConvertible {
     }
 
     private static let upload = #""kind": "upload", "file": "FILE", "protocol""#
+    private static let sealedBody = #""json": { "key": "${{ secrets.T }}" }"#
+    private static let sealedFields = #""fields": { "key": "${{ secrets.T }}" }"#
     private static let sealed = #""headers": { "X-Sealed": "${{ secrets.T }}" }"#
 
     static let all: [LeakAttempt] = [
@@ -54,6 +56,26 @@ struct LeakAttempt: Sendable, CustomTestStringConvertible {
             testDescription: "a captured URL of a download",
             stage: #""kind": "download", "to": "FILE.got", "request": { "GET": "${{ stages.first.url }}" }"#
         ) { _, _ in .status(500) },
+        LeakAttempt(
+            testDescription: "a captured URL of a body that is made from a secret",
+            stage: #""kind": "request", "request": { "POST": "${{ stages.first.url }}", \#(sealedBody) }"#,
+            isFollowed: false
+        ) { _, _ in .status(500) },
+        LeakAttempt(
+            testDescription: "a captured URL of a form with a file",
+            stage: #"\#(upload): "multipart", \#(sealedFields), "request": { "POST": "${{ stages.first.url }}" }"#,
+            isFollowed: false
+        ) { _, _ in .status(500) },
+        LeakAttempt(
+            testDescription: "a redirect of a body that is made from a secret",
+            stage: #""kind": "request", "request": { "POST": "/x", "redirects": 3, \#(sealedBody) }"#,
+            isFollowed: false
+        ) { _, there in to(there, 307) },
+        LeakAttempt(
+            testDescription: "a redirect of a form with a file",
+            stage: #"\#(upload): "multipart", \#(sealedFields), "request": { "POST": "/x", "redirects": 3 }"#,
+            isFollowed: false
+        ) { _, there in to(there, 308) },
         LeakAttempt(
             testDescription: "a Link to the next page",
             stage: """

@@ -104,6 +104,23 @@ struct RequestStageTests {
         #expect(await bench.resume().isFinished)
     }
 
+    /// A stage that ran again for fresh captures failed over its own file.
+    @Test("replaces the file that it wrote itself, as long as nobody has changed it")
+    func ownFile() async throws {
+        let folder = TemporaryFolder()
+        let service = ScriptedService()
+        for body in ["one", "two", "three"] { service.on("GET /v1/x", 200, body) }
+        let bench = try bench(service, #""GET": "/x""#, extra: #""to": "out.txt","#, folder: folder.path)
+        for body in ["one", "two"] {
+            #expect(await bench.resume().isFinished)
+            #expect(folder.read("out.txt") == body)
+        }
+        try folder.write("out.txt", "own")
+        #expect(await bench.resume().definite?.contains("a different file is at") == true)
+        #expect(folder.read("out.txt") == "own")
+        #expect(folder.names == ["out.txt"])
+    }
+
     @Test("lets no captured value choose a folder")
     func disarmed() async throws {
         let folder = TemporaryFolder()

@@ -105,6 +105,7 @@ extension PipelineDefinition {
         let name = reader.required(nameField)
         let summary = reader.optional(summaryField)
         let inputs = reader.value(inputsField, default: []).map { $0.value.named($0.name) }
+        reader.findings.secretInputs = Set(inputs.filter(\.isSecret).map(\.name))
         let services = reader.value(servicesField, default: []).map { $0.value.named($0.name) }
         let stages = reader.required(stagesField) ?? []
         let finally = reader.value(finallyField, default: [])

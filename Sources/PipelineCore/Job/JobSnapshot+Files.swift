@@ -3,6 +3,11 @@ import JSONPath
 /// Files that one stage has written and another one is still to read. The next owner may be another machine, where they are
 /// not.
 extension JobSnapshot {
+    /// The file that a step has written at a path; nil where it has written none.
+    package func file(at path: String, of step: StepKey) -> WrittenFile? {
+        files.last { $0.path == path && $0.step == step }
+    }
+
     /// The files that are still read, of steps that can make them again: what was submitted to a service is not. With
     /// `retried` also those that failed steps read.
     package func filesToRead(in plan: Plan, retried: Bool) -> [WrittenFile] {

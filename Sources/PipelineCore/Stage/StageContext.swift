@@ -104,6 +104,9 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Keeps that files have their final names.
     public func commit(files: [WrittenFile]) async throws(StageFailure) { try await host.commit(files: files) }
 
+    /// The file that this step of the job has written at a path, also when it ran before; nil for none.
+    package func written(at path: String) async -> WrittenFile? { await host.written(at: path) }
+
     /// Takes a path for the step's result, just before this gets its name there.
     ///
     /// - Parameter isFolder: whether the result is a folder, which is there for all that is written in it.

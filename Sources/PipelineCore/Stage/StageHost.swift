@@ -26,6 +26,8 @@ package protocol StageHost: Sendable {
     func commit(file: WrittenFile) async throws(StageFailure)
     /// Returns the same of many, together.
     func commit(files: [WrittenFile]) async throws(StageFailure)
+    /// The file that this step of the job has written at a path, also when it ran before; nil for none.
+    func written(at path: String) async -> WrittenFile?
     /// Takes a path for the step's result, just before this gets its name there. Quick, from any thread.
     ///
     /// - Parameter isFolder: whether the result is a folder, which is there for all that is written in it.
@@ -95,6 +97,8 @@ extension StageHost {
     package func stage(submit: SubmitRecord) async throws(StageFailure) {
         try await commit(submit: submit, captures: nil)
     }
+
+    package func written(at path: String) async -> WrittenFile? { nil }
 
     package func claim(_ path: String, isFolder: Bool) -> StepKey? { nil }
 

@@ -10,6 +10,8 @@ struct StepChannel: Sendable {
     let callbacks: @Sendable () async -> CallbackCount
     /// The state in which the job has read a file.
     let fingerprint: @Sendable (String) async -> String?
+    /// The file that it has written at a path.
+    let written: @Sendable (String) async -> WrittenFile?
     /// Keeps what it says; durable when this returns, unless it may wait.
     let save: @Sendable (StepReport) async throws(JournalFailure) -> Void
     /// Looks the secrets up again.

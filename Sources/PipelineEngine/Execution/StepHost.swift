@@ -116,6 +116,8 @@ final class StepHost: StageHost {
         notes.claims.write(files, by: facts.step)
     }
 
+    func written(at path: String) async -> WrittenFile? { await channel.written(path) }
+
     func claim(_ path: String, isFolder: Bool) -> StepKey? {
         notes.claims.claim(path, isFolder: isFolder, for: facts.step)
     }

@@ -63,8 +63,11 @@ extension CurlExchange {
         guard let url = CurlURL.resolve(location, against: hop.request.url) else {
             return .end(.failure(failure(.redirectRefused(location))))
         }
-        facts.redirects += 1
         let next = rule.next(after: hop.request, status: status, to: url)
+        if rule.withholdsBody(of: next, after: hop.request) {
+            return .end(.failure(failure(.bodyWithheld(URLParts(next.url)?.origin ?? next.url))))
+        }
+        facts.redirects += 1
         let keepsIdentity = rule.keepsCredentials || URLParts.haveSameOrigin(hop.request.url, next.url)
         hop = CurlHop(next, options, showsCertificate: hop.showsCertificate && keepsIdentity)
         progress.sendTotal = next.body.length

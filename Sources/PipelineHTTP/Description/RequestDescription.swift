@@ -24,6 +24,8 @@ public struct RequestDescription: Sendable {
     /// The origin that the credentials belong to; nil for any. A request that a decorator leads to another one leaves
     /// them behind.
     package var credentialOrigin: String?
+    /// True if the body is made from a secret: it follows no redirect to another origin.
+    package var bodyHoldsSecret = false
     /// The source of the bearer token that is put in before the request is sent; nil for requests that need none.
     public var tokenSource: TokenSource?
     /// The rule by which a cached response may be served for a new one; nil for never.

@@ -24,6 +24,12 @@ package struct RedirectRule {
         return turnsToGet ? .get : method
     }
 
+    /// Returns whether the next hop would bring a body that is made from a secret to another origin.
+    func withholdsBody(of next: RequestDescription, after request: RequestDescription) -> Bool {
+        next.bodyHoldsSecret && !next.body.isNone && !keepsCredentials
+            && !URLParts.haveSameOrigin(request.url, next.url)
+    }
+
     /// The request of the next hop; it has the body as long as it keeps its method. Credentials stay with their origin.
     func next(after request: RequestDescription, status: Int, to url: String) -> RequestDescription {
         var next = request

@@ -52,6 +52,8 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case tooManyRedirects
         /// A redirect that would be followed leads out of http and https; with its `Location`.
         case redirectRefused(String)
+        /// A redirect would bring a body that is made from a secret to another origin, which is named.
+        case bodyWithheld(String)
         /// The request could not be put together; nothing was sent.
         case invalidRequest(String)
         /// The request could not be put together now, and may be later: what a decorator asks is away. Nothing was sent.
@@ -144,7 +146,7 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case .outOfResources, .held, .notReady: true
         case .localRead(let code, _), .localWrite(let code, _): DescriptorBudget.isPassing(code)
         case .cancelled, .protocolError, .undecodable, .foreignCoding, .sourceChanged, .bodyTooLarge, .tooManyRedirects,
-            .redirectRefused, .invalidRequest, .tokenRefused, .addressRefused, .other:
+            .redirectRefused, .bodyWithheld, .invalidRequest, .tokenRefused, .addressRefused, .other:
             false
         }
     }

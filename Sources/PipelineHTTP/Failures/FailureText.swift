@@ -37,6 +37,8 @@ enum FailureText {
         case .bodyTooLarge: "The answer of \(host) is too large to be kept in memory"
         case .tooManyRedirects: "\(host) redirected too many times"
         case .redirectRefused(let location): "\(host) redirected to \(location.forDisplay), which is not followed"
+        case .bodyWithheld(let origin):
+            "\(host) redirected to \(origin.forDisplay), and the body is made from a secret, which may not go there"
         case .invalidRequest(let text): "The request is not valid: \(text)"
         case .notReady(let text): "The request can't be put together now: \(text)"
         case .tokenRefused(let status): "The token endpoint for \(host) gave no token (\(status))"

@@ -7,8 +7,7 @@ package struct CurlLine {
     package init(record: ExchangeRecord) { self.record = record }
 
     package var text: String {
-        // What reads is led on by redirects, as here; -X GET is what curl does by itself.
-        var words = ["curl"] + (record.method == "GET" ? ["-L"] : ["-X", record.method]) + [Self.quoted(record.url)]
+        var words = ["curl"] + method + [Self.quoted(record.url)]
         for field in record.headers { words += ["-H", Self.quoted("\(field.name): \(field.value)")] }
         var notes: [String] = []
         if let body = record.body, body.size > 0 {
@@ -21,6 +20,16 @@ package struct CurlLine {
             }
         }
         return (["# " + SafeText.line(outcome)] + notes + [words.joined(separator: " ")]).joined(separator: "\n")
+    }
+
+    /// What reads is led on by redirects, as here; -X GET is what curl does by itself. With -X HEAD it would wait for the
+    /// body that the answer announces and never has.
+    private var method: [String] {
+        switch record.method {
+        case "GET": ["-L"]
+        case "HEAD": ["--head", "-L"]
+        default: ["-X", record.method]
+        }
     }
 
     private var outcome: String {

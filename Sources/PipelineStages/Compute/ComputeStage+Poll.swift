@@ -122,7 +122,7 @@ extension ComputeStage {
         guard case .failed(let failed) = requests.failure(failure, of: rendered, in: context) else { throw .stopped }
         switch failure.reason {
         case .invalidRequest, .tokenRefused, .localRead, .localWrite, .sourceChanged, .bodyTooLarge, .tls(.localFile),
-            .addressRefused:
+            .addressRefused, .bodyWithheld:
             return LostPoll(failure: failed.failure, isDefinite: true)
         default: return LostPoll(failure: failed.failure, isDefinite: false)
         }

@@ -57,11 +57,13 @@ extension DecoratorKind {
         return .object([fields, files]) { reader in
             let table = reader.value(fields, default: ValueTable())
             let files = reader.value(files, default: [])
-            return DecoratorTemplate { context throws(EvaluationFailure) in
+            var template = DecoratorTemplate { context throws(EvaluationFailure) in
                 var parts = try table.pairs(in: context.scope).map { MultipartBody.Part.field($0.name, $0.value) }
                 for file in files { parts += try file.parts(in: context) }
                 return Multipart(parts)
             }
+            template.makesBody = true
+            return template
         }
     }
 }

@@ -7,8 +7,8 @@ enum ResultFile {
     /// Writes the bytes to a part, mostly `PATH.part`, and gives it its name when it is on the disk, and keeps that
     /// it is written.
     ///
-    /// What stands there already stays when it is the same, and is replaced only when the job may overwrite. Writing
-    /// it again after a crash changes nothing.
+    /// What stands there already stays when it is the same, and is replaced only when the job may overwrite, or when this
+    /// step has written it. Writing it again after a crash changes nothing.
     static func write<Checkpoint>(
         _ bytes: [UInt8], to path: String, replaces: Bool = false, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> WrittenFile {
@@ -24,7 +24,8 @@ enum ResultFile {
         return written
     }
 
-    /// Gives a whole part its name, and keeps that it has it.
+    /// Gives a whole part its name, and keeps that it has it. What this very step of the job has written there before gives
+    /// way, if nobody has changed it: the step runs again, and this is its result now.
     ///
     /// - Parameters:
     ///   - keepsPart: whether the part stays when a different file has the name, because it was long in coming.
@@ -53,19 +54,38 @@ enum ResultFile {
                 try FileComparison.isEqual(part, to: written.path)
             }
             if !isSame, let writer { throw try setAside(part, writer, written.path, service, in: context) }
-            if isSame || !keepsPart { part.remove() } else { context.keepPart(part.path) }
-            guard isSame else {
-                throw .definite(
-                    StepFailure(
-                        context.redact("a different file is at \(written.path) already, and is not replaced"),
-                        hint: keepsPart
-                            ? "it is whole and waits as \(part.path): 'pipeline resume --overwrite' gives it the name"
-                            : "'pipeline resume --overwrite' replaces it", service: service, place: context.facts.place)
-                )
+            let isReplaced = try await isSame ? false : replaceOwn(part, written.path, in: context)
+            if !isReplaced {
+                if isSame || !keepsPart { part.remove() } else { context.keepPart(part.path) }
+                guard isSame else { throw taken(written.path, keepsPart ? part : nil, service, in: context) }
             }
         }
         if let point { context.pass(point) }
         try await context.commit(file: written)
+    }
+
+    /// Puts a part in the place of the file that this very step has written there; false when that is not there any more as
+    /// it was.
+    private static func replaceOwn<Checkpoint>(
+        _ part: PartFile, _ path: String, in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> Bool {
+        guard let earlier = await context.written(at: path), earlier.sha256 != nil, try isThere(earlier, in: context)
+        else { return false }
+        return try reading(in: context) { () throws(FileFailure) in
+            try part.rename(to: path, replaces: true) == .done
+        }
+    }
+
+    /// - Parameter part: the part that waits for the name; nil when it was removed.
+    private static func taken<Checkpoint>(
+        _ path: String, _ part: PartFile?, _ service: String?, in context: StageContext<Checkpoint>
+    ) -> StageFailure {
+        .definite(
+            StepFailure(
+                context.redact("a different file is at \(path) already, and is not replaced"),
+                hint: part.map {
+                    "it is whole and waits as \($0.path): 'pipeline resume --overwrite' gives it the name"
+                } ?? "'pipeline resume --overwrite' replaces it", service: service, place: context.facts.place))
     }
 
     /// Keeps a whole part whose place another step of the job, or another item of the batch, has under a name that

@@ -47,7 +47,10 @@ struct PageRequest: Sendable {
         case .success(let answered): response = answered
         }
         let page = try await read(response, rendered, isFirst: walk.pages == 0, in: context)
-        let origin = definition.credentials == .service ? URLParts(first.description.url)?.origin ?? "" : nil
+        let isBound =
+            definition.credentials == .service
+            || first.description.bodyHoldsSecret && definition.credentials != .anyOrigin
+        let origin = isBound ? URLParts(first.description.url)?.origin ?? "" : nil
         cursor = try await advance(&walk, after: page, limit: limit, origin: origin, in: context)
         return page
     }

@@ -92,7 +92,8 @@ extension StageRequests {
         var decoration = network.context
         decoration.key = "‹self.key›"
         let reach = definition.credentials != .none
-        for template in definition.decorators + outerDecorators where reach || !template.isCredential {
+        for template in definition.decorators + outerDecorators {
+            guard reach || !template.isCredential || template.makesBody else { continue }
             guard let decorator = try? template.resolve(context) else { continue }
             if decorator is ContentDigest { continue }
             if let program = decorator as? ProgramDecorator {

@@ -50,7 +50,7 @@ struct GuardedSubmit: Sendable {
                 options.onSent = { context.pass(.submitSent) }
             }
             var cannotHaveArrived = false
-            if case .failure(let failure) = result { cannotHaveArrived = !failure.connectionMade }
+            if case .failure(let failure) = result { cannotHaveArrived = failure.cannotHaveArrived }
             return Exchange(rendered: request, result: result, cannotHaveArrived: cannotHaveArrived)
         }
     }

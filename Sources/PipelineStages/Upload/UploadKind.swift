@@ -124,7 +124,8 @@ private struct UploadFields: Sendable {
             let own = last?.capture.entries ?? []
             last?.capture = CaptureSet(own + captures.entries)
         }
-        let table = reader.optional(fields)
+        let (table, secrets) = reader.findings.countingSecrets { reader.optional(fields) }
+        if secrets > 0 { definition?.uses.secretInBody = true }
         let field = reader.value(fileField, default: Template(constant: "file"))
         let size = reader.value(partSize, default: .constant(8 << 20))
         let location = reader.optional(session)

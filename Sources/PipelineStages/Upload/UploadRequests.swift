@@ -38,6 +38,8 @@ struct UploadRequests: Sendable {
         if request.url != nil { definition.query = ValueTable() }
         guard request.purpose != .create, request.purpose != .whole else { return definition }
         definition.body = .none
+        definition.uses.secretInBody = false
+        definition.decorators.removeAll { $0.makesBody }
         definition.headers = ValueTable(
             definition.headers.entries.filter { entry in
                 if request.keepsConditions, entry.name.lowercased().hasPrefix("if-") { return true }

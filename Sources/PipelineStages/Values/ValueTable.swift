@@ -128,7 +128,7 @@ extension DiagnosticCollector {
     func countingSecrets<Value>(_ read: () -> Value) -> (value: Value, secrets: Int) {
         let before = uses.count
         let value = read()
-        let secrets = uses[before...].count { use in if case .secret = use.reference.root { true } else { false } }
+        let secrets = uses[before...].count { isSecret($0.reference) }
         return (value, secrets)
     }
 }

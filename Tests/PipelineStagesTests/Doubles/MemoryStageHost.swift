@@ -135,6 +135,8 @@ final class MemoryStageHost: StageHost {
 
     func commit(file: WrittenFile) async throws(StageFailure) { try change { $0.files.append(file) } }
 
+    func written(at path: String) async -> WrittenFile? { state.withLock { $0.files.last { $0.path == path } } }
+
     private func change(_ change: (inout State) -> Void) throws(StageFailure) {
         let failure = state.withLock { state in
             if state.commitsLeft == 0 { state.journalFailure = .stale }

@@ -16,15 +16,16 @@ final class StageBench {
     /// - Parameters:
     ///   - stages: the `stages` array's JSON; the last is the one under test.
     ///   - header: further members of the document.
+    ///   - secretInputs: those of the inputs that are declared to be secret.
     init(
         _ stages: String, network: Network, inputs: JSONObject = [:], secrets: [String: String] = [:],
         captures: [String: JSON] = [:], header: String = "", url: String = "http://api.test/v1",
         with decorators: String = "[]", folders: JobFolders = JobFolders(document: "/tmp", output: "/tmp"),
-        polls: SharedPolls = SharedPolls()
+        polls: SharedPolls = SharedPolls(), secretInputs: Set<String> = []
     ) throws {
         let plan = try Self.plan(
             stages, network: network, inputs: inputs.names, header: header, url: url, with: decorators,
-            polls: polls)
+            polls: polls, secretInputs: secretInputs)
         let planned = try #require(plan.stages.last)
         stage = planned.stage
         host = MemoryStageHost(
@@ -35,9 +36,11 @@ final class StageBench {
     static func plan(
         _ stages: String, network: Network, inputs: [String] = [], header: String = "",
         url: String = "http://api.test/v1", with decorators: String = "[]",
-        polls: SharedPolls = SharedPolls()
+        polls: SharedPolls = SharedPolls(), secretInputs: Set<String> = []
     ) throws -> Plan {
-        let declared = inputs.map { "\"\($0)\": { \"type\": \"json\" }" }.joined(separator: ", ")
+        let declared = inputs.map { name in
+            "\"\(name)\": { \"type\": \"json\", \"secret\": \(secretInputs.contains(name)) }"
+        }.joined(separator: ", ")
         let text = """
             { "pipeline": 1, "name": "test", \(header) "inputs": { \(declared) },
               "services": { "api": { "url": "\(url)", "with": \(decorators) } },

@@ -17,6 +17,8 @@ public final class DiagnosticCollector {
     package private(set) var warnings: [Diagnostic] = []
     /// Every expression read so far, with the roots that its place allows.
     package private(set) var uses: [ReferenceUse] = []
+    /// The names of the inputs whose values are secrets, once they are read: before all that may read them.
+    var secretInputs: Set<String> = []
     /// The captures that the stage being read makes.
     package private(set) var captures: [CaptureDeclaration] = []
 
@@ -79,6 +81,15 @@ public final class DiagnosticCollector {
     /// Notes the references of an expression, to be checked when all stages are known.
     package func use(_ references: [Reference], roots: AllowedRoots, at place: SourceLocation) {
         for reference in references { uses.append(ReferenceUse(reference: reference, roots: roots, place: place)) }
+    }
+
+    /// Returns whether a value is a secret of the person's. One that an answer gave is not.
+    package func isSecret(_ reference: Reference) -> Bool {
+        switch reference.root {
+        case .secret: true
+        case .input(let name): secretInputs.contains(name)
+        default: false
+        }
     }
 
     /// Notes a value that an expression gives. One that depends on nothing is checked at once.

@@ -26,7 +26,7 @@ struct PluginConfiguration: Sendable {
             findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
         }
         findings.use(template.references, roots: roots, at: place)
-        isSecret = template.references.contains { if case .secret = $0.root { true } else { false } }
+        isSecret = template.references.contains(where: findings.isSecret)
         self.program = program
         self.schema = schema
         range = place.node.range

@@ -31,7 +31,7 @@ extension RequestDefinition {
             guard let reader = ObjectReader(place, table: table, findings: findings) else { return nil }
             let definition = fields.read(reader)
             guard reader.finish(), var definition else { return nil }
-            definition.usesOwnKey = findings.uses[before...].contains { $0.reference.root == .ownKey }
+            definition.uses.ownKey = findings.uses[before...].contains { $0.reference.root == .ownKey }
             definition.place = place
             return definition
         }
@@ -55,7 +55,7 @@ struct RequestFields: Sendable {
     let redirects: Field<Setting<Int>>
     let credentials = Field(
         "credentials", FieldType<RequestDefinition.Credentials>.word("way of sending credentials"), default: "service",
-        "Where the service's credentials may go.")
+        "Where the service's credentials, and a body that is made from a secret, may go.")
     /// Nil where a request can't have it: in a look-up, which settles others.
     let once: Field<OnceDefinition>?
     let onUnknown = Field(
@@ -127,8 +127,9 @@ struct RequestFields: Sendable {
         var definition = head ?? RequestDefinition(.get, URLTemplate(captured: ""))
         definition.query = reader.value(query, default: ValueTable())
         definition.headers = reader.value(headers, default: ValueTable())
-        let body = body.read(reader)
+        let (body, secrets) = reader.findings.countingSecrets { self.body.read(reader) }
         definition.body = body ?? .none
+        definition.uses.secretInBody = secrets > 0
         definition.decorators = reader.value(with, default: [])
         definition.decoratorNames = Set(reader.value(DecoratorDefinition.field, default: []).map(\.name))
         definition.capture = reader.value(capture, default: CaptureSet())

@@ -21,6 +21,14 @@ struct RequestDefinition: Sendable {
         case fail
     }
 
+    /// The values in it that need care.
+    struct Uses: Sendable {
+        /// True if `${{ self.key }}` stands somewhere in it.
+        var ownKey = false
+        /// True if its own body is made from a secret.
+        var secretInBody = false
+    }
+
     var method: HTTPRequest.Method
     var url: URLTemplate
     var query = ValueTable()
@@ -43,8 +51,7 @@ struct RequestDefinition: Sendable {
     var onUnknown = OnUnknown.ask
     /// The rule by which all pages are fetched, of a list that is looked through.
     @IndirectOptional var paginate: PaginateDefinition?
-    /// True if `${{ self.key }}` stands somewhere in it.
-    var usesOwnKey = false
+    var uses = Uses()
     /// The names of its decorators.
     var decoratorNames: Set<String> = []
     /// The place where it stands in the document.

@@ -9,6 +9,9 @@ struct ExchangeAdvice {
     /// True if the document names a proxy for it.
     let hasOwnProxy: Bool
 
+    /// The advice about a body that is made from a secret, and would go where credentials may not.
+    static let secretBody = "\"credentials\": \"any-origin\" lets it go there"
+
     /// Returns the advice; nil where none is better than another try.
     func text(after reason: ExchangeFailure.Reason) -> String? {
         let owner = isService ? "the url of \(name)" : "the URL of the request"
@@ -34,6 +37,7 @@ struct ExchangeAdvice {
         case .bodyTooLarge: return "a 'download' stage takes bodies of any size"
         case .tooManyRedirects: return "a larger number in \"redirects\" may help"
         case .redirectRefused: return "only http and https are followed: check \(owner)"
+        case .bodyWithheld: return Self.secretBody
         case .tokenRefused: return "check tokenURL, clientID and clientSecret of \"oauth2\""
         case .addressRefused:
             return "\"network\": \"public\" of \(name) keeps private addresses out; leave it out if this one is meant"

@@ -20,7 +20,10 @@ struct RequestRendering {
         let url = try absoluteURL(base)
         let isAtHome = base?.origin == URLParts(url)?.origin
         let reach = CredentialScope(definition, in: scope, hasService: service != nil, isServiceOrigin: isAtHome)
+        let secretBody = SecretBody(of: definition, requests.outerDecorators)
+        if let secretBody, !reach.includes(secretBody) { throw withheldBody(from: url) }
         var description = RequestDescription(method: definition.method, url: url)
+        description.bodyHoldsSecret = secretBody != nil
         // Decorators may lead it elsewhere, and what is said here was said for this place.
         if definition.credentials != .anyOrigin { description.credentialOrigin = URLParts(url)?.origin }
         description.credentialParameters.formUnion(definition.query.secretNames)
@@ -64,6 +67,13 @@ struct RequestRendering {
                 range: definition.url.range)
         }
         return text
+    }
+
+    /// Neither sent there nor left out: without it the request would be another one.
+    private func withheldBody(from url: String) -> EvaluationFailure {
+        .wrong(
+            message: "the body is made from a secret, which may not go to \(URLParts(url)?.origin ?? url)",
+            hint: ExchangeAdvice.secretBody, range: definition.url.range)
     }
 
     /// At another origin that an answer chose nothing made from a secret is sent along.

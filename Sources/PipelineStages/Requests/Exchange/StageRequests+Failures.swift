@@ -104,13 +104,19 @@ extension ExchangeFailure {
     fileprivate var sparesService: Bool {
         switch reason {
         case .proxy, .localRead, .localWrite, .sourceChanged, .outOfResources, .addressRefused, .invalidRequest,
-            .notReady, .tokenRefused, .tls(.localFile):
+            .notReady, .tokenRefused, .bodyWithheld, .tls(.localFile):
             true
         case .cancelled, .nameNotResolved, .connectionRefused, .unreachable, .tls, .timedOut, .connectionReset,
             .closedEarly, .answeredEarly, .protocolError, .undecodable, .foreignCoding, .held, .bodyTooLarge,
             .tooManyRedirects, .redirectRefused, .other:
             false
         }
+    }
+
+    /// True when no service has got the request, or the one that has got it sent it on elsewhere.
+    var cannotHaveArrived: Bool {
+        if case .bodyWithheld = reason { return true }
+        return !connectionMade
     }
 
     /// The meaning for another attempt.

@@ -55,7 +55,7 @@ struct StageRequests: Sendable {
                 key.place, "'once.key' stands beside the decorator 'idempotencyKey': the key would be sent twice",
                 hint: "remove the decorator; 'once.key' sends the key")
         }
-        if key.header == nil, !definition.usesOwnKey {
+        if key.header == nil, !definition.uses.ownKey {
             findings.report(
                 key.place, "'once.key' is true, but ${{ self.key }} stands nowhere in this request",
                 hint: "put ${{ self.key }} into the body, query or URL, or name the header that carries the key")

@@ -131,6 +131,6 @@ extension ExchangeFailure {
     /// length stands in its head. One that says that it has is not told apart from what may stand before it.
     func lacksEnd(of rendered: RenderedRequest) -> Bool {
         if case .answeredEarly = reason { return false }
-        return !connectionMade || requestBytesSent < requestBodyLength ?? rendered.description.body.length
+        return cannotHaveArrived || requestBytesSent < requestBodyLength ?? rendered.description.body.length
     }
 }
