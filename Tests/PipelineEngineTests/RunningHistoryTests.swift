@@ -102,4 +102,25 @@ import Testing
         let foretold = try #require(published.firstIndex(of: "publish estimate.changed"))
         #expect(began < foretold, "\(published)")
     }
+
+    /// Each poll made an estimate anew, and told it, of a job that had begun before anything was known.
+    @Test("what is known only after a job began is foretold once, not at each of its polls")
+    func foretoldOnce() throws {
+        let kind = StageKind.scripted("model", work: .remoteJob(submits: false, isPushed: false)) {
+            _, saved, context async throws(StageFailure) in
+            let polls = saved.flatMap { Int($0) } ?? 0
+            if polls == (context.facts.job == JobID("j1") ? 1 : 8) { return .finished([:]) }
+            return .waiting("\(polls + 1)", until: .at(context.now + .seconds(10)), WaitReason(.poll))
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "model" }"#, kinds: [kind])
+        let process = SimulatedProcess(bench.simulation, name: "owner")
+        let scheduler = JobScheduler(
+            SchedulerTests.Jobs(bench, process), clock: process.clock, limits: .command(concurrency: 8))
+        let task = process.lane.start { await scheduler.run() }
+        for name in ["j1", "j2"] { scheduler.take(JobID(name)) }
+        scheduler.close()
+        #expect(bench.run { task.isEnded })
+        let told = bench.diary.all.filter { $0 == "publish estimate.changed" }
+        #expect((1...2).contains(told.count), "of the step and of its job: \(told.count)")
+    }
 }

@@ -16,6 +16,8 @@ package struct EstimateMarks: Sendable {
         package var lastRunning: Timestamp?
         /// The number of polls that it was woken for.
         package var polls = 0
+        /// True once its duration was foretold: what is known later its polls tell.
+        package var isForetold = false
         /// The durations that were foretold when it began: the quantiles 0.5 and 0.9 of its duration, in seconds.
         package var p50: Double?
         package var p90: Double?
@@ -103,11 +105,13 @@ package struct EstimateMarks: Sendable {
     mutating func foretell(
         _ key: StepKey, _ stage: PlannedStage, in table: JobTable, _ watch: ResumeWatch
     ) -> [JobEvent] {
-        guard steps[key]?.p50 == nil, isWorthTelling(key, stage), table.step(key)?.attempts ?? 0 <= 1 else { return [] }
+        guard steps[key]?.isForetold != true, isWorthTelling(key, stage), table.step(key)?.attempts ?? 0 <= 1
+        else { return [] }
         let now = table.moment.time
         let elapsed = now.seconds(since: table.step(key)?.started ?? now)
         guard let estimate = Estimate(outlook(of: key, stage, in: table)(), elapsed: elapsed) else { return [] }
         let (p50, p90) = (estimate.quantile(0.5), estimate.quantile(0.9))
+        steps[key]?.isForetold = true
         if elapsed < 1 {
             steps[key]?.p50 = p50
             steps[key]?.p90 = p90
