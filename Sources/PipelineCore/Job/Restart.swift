@@ -93,7 +93,12 @@ struct Restart {
     private func restart(
         _ key: StepKey, warnings: [String] = [], in table: inout JobTable
     ) throws(IllegalTransition) {
-        try table.change(key, .restarted, warnings: warnings) { step in step = step.restarted() }
+        let hasElement = key.item != nil && table.plan.stage(key.stage).map { $0.forEach?.followed == nil } == true
+        try table.change(key, .restarted, warnings: warnings) { step in
+            step = step.restarted()
+            // Its stage begins again too, perhaps over others.
+            if hasElement { step.value = nil }
+        }
         Self.renewSubmit(of: key, in: &table)
         if table.snapshot.pushes[key] != nil { table.record(.callbacksVoided(key)) }
     }

@@ -103,6 +103,9 @@ package final class PlannedStage: Sendable {
         readCaptures.names[source].map { $0.contains(capture) || $0.contains(nil) } ?? false
     }
 
+    /// True if the stage that gives it fresh captures also gives it the elements that it is repeated over.
+    var renewsElements: Bool { renews.map { readCaptures.elements.contains($0) } ?? false }
+
     /// Returns whether it reads captures of a stage, or follows its items.
     func readsStage(_ stage: String) -> Bool {
         readCaptures.names[stage] != nil || readCaptures.elements.contains(stage) || forEach?.followed == stage
