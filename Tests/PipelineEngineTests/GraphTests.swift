@@ -192,6 +192,21 @@ import Testing
         #expect(run.state("b") == .pending)
     }
 
+    /// It said "not all items of stage 'a' ran, since another stage failed".
+    @Test("with stopOnFailure an item whose failure 'tolerate' allows is named by the stage that stops for it")
+    func failingToleratedItem() {
+        let run = Self.run(
+            """
+            { "id": "a", "kind": "echo", "stopOnFailure": true, "tolerate": 1, "concurrency": 1,
+              "forEach": "split('p,bad,never', ',')", "reading": "${{ item }}" }
+            """)
+        #expect(run.end == .ended(.failed))
+        #expect(run.seen == ["p", "bad"])
+        #expect(
+            run.bench.job()?.failure?.failure.title
+                == "item 1: it is bad; with 'stopOnFailure' no more items began")
+    }
+
     @Test(
         "with continueOnFailure all items run, and the failed one's captures are null",
         arguments: ["true", #""${{ 1 == 1 }}""#])

@@ -235,6 +235,11 @@ struct FanOut: Sendable {
             return Self.failure(of: failed, amongst: items.count)
         }
         if items.contains(where: { !$0.1.state.isEnded }) {
+            if !failed.isEmpty, stopsOnFailure(stage) {
+                var failure = Self.failure(of: failed, amongst: items.count)
+                failure.title += "; with 'stopOnFailure' no more items began"
+                return failure
+            }
             return StepFailure(
                 "not all items of stage '\(stage.id)' ran, since another stage failed", place: stage.place)
         }
