@@ -51,7 +51,13 @@ struct Restart {
     }
 
     private mutating func reopenReaders(of stage: String, in table: JobTable) {
-        for reader in table.plan.stages where reader.readsStage(stage) { reopen(reader.id, in: table) }
+        for reader in table.plan.stages {
+            // Items that were made of it keep their elements.
+            let isSkipped = table.step(StepKey(stage: reader.id))?.state == .skipped
+            if reader.readsStage(stage) || isSkipped && reader.readCaptures.elements.contains(stage) {
+                reopen(reader.id, in: table)
+            }
+        }
     }
 
     /// Returns whether the step is tried afresh where it failed or was cancelled.

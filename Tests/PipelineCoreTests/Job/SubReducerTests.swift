@@ -346,10 +346,14 @@ import Testing
             { "id": "a", "kind": "step", "forEach": "split('p,q', ',')", "tolerate": 1 },
             { "id": "f", "kind": "step", "forEach": { "stage": "a" } },
             { "id": "b", "kind": "step", "needs": [], "reads": "${{ stages.a.x }}" },
-            { "id": "d", "kind": "step", "needs": [], "reads": "${{ stages.b.x }}" }
+            { "id": "d", "kind": "step", "needs": [], "reads": "${{ stages.b.x }}" },
+            { "id": "e", "kind": "step", "needs": [], "forEach": "stages.a.x" },
+            { "id": "g", "kind": "step", "needs": [], "forEach": "stages.a.x" }
             """#
         let done = Self.step(.succeeded([:]))
-        var steps = ["a", "b", "c", "d", "f"].reduce(into: [:]) { $0[StepKey(stage: $1)] = done }
+        var steps = ["a", "b", "c", "d", "e", "f"].reduce(into: [:]) { $0[StepKey(stage: $1)] = done }
+        // Skipped for want of it, while the items of the other keep their elements.
+        steps[StepKey(stage: "g")] = Self.step(.skipped)
         steps[StepKey(stage: "a", item: 0)] = done
         steps[StepKey(stage: "a", item: 1)] = Self.step(.failed(Samples.failure))
         steps[StepKey(stage: "f", item: 0)] = done
@@ -357,7 +361,7 @@ import Testing
             var table = try Self.table(stages, steps)
             try Restart(scope, of: table).perform(.attached, in: &table)
             let pending = table.snapshot.steps.filter { $0.value.state == .pending }.map { "\($0.key)" }.sorted()
-            #expect(pending == ["a", "a[1]", "b", "d", "f"])
+            #expect(pending == ["a", "a[1]", "b", "d", "f", "g"])
         }
     }
 
