@@ -172,6 +172,22 @@ import Testing
         #expect(read.value == ["3", "2", "1", "0"])
     }
 
+    @Test("what has expired by its author's word is void for a stage that only 'forEach' reads it for")
+    func elements() {
+        let read = Mutexed<[String]>([])
+        let listing = StageKind.scripted("list", captures: ["urls"]) { _, _, _ async throws(StageFailure) in
+            .finished(["urls": ["u", "v"]])
+        }
+        let bench = EngineBench(
+            #"""
+            { "id": "a", "kind": "list", "expires": { "in": "60s" } }, { "id": "p", "kind": "pause" },
+            { "id": "b", "kind": "read", "needs": ["p"], "forEach": "stages.a.urls", "reading": "${{ item }}" }
+            """#, kinds: [listing, Self.pausing(100), Self.reading(read)])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.failed)))
+        #expect(bench.job()?.failure?.failure.title.hasPrefix("what stage 'a' captured expired at ") == true)
+        #expect(read.value.isEmpty)
+    }
+
     @Test("items that follow others' begin in the order in which these expire, and what is too late says so")
     func followedItems() throws {
         let read = Mutexed<[String]>([])

@@ -70,6 +70,24 @@ import Testing
         #expect(run.kinds.count { $0 == .stageSkipped } == 3)
     }
 
+    /// It failed: "'forEach' of stage 'each' gives null, not an array".
+    @Test("a stage is skipped too whose 'forEach' or settings read a skipped stage, unless they can do without")
+    func skippingElements() {
+        let run = Self.run(
+            """
+            { "id": "a", "kind": "echo", "when": "1 > 2", "reading": 1 },
+            { "id": "each", "kind": "echo", "forEach": "stages.a.x", "reading": "${{ item }}" },
+            { "id": "flat", "kind": "echo", "forEach": "flatten(stages.a.x)", "reading": "${{ item }}" },
+            { "id": "limit", "kind": "echo", "deadline": "${{ stages.a.x }}", "reading": 2 },
+            { "id": "default", "kind": "echo", "forEach": "stages.a.x ?? []", "reading": "${{ item }}" },
+            { "id": "warns", "kind": "echo", "warn": [ { "when": "stages.a.x > 1", "message": "m" } ], "reading": 3 }
+            """)
+        #expect(run.end == .ended(.succeeded))
+        for skipped in ["each", "flat", "limit"] { #expect(run.state(skipped) == .skipped) }
+        #expect(run.state("default") == .succeeded(["x": []]))
+        #expect(run.state("warns") == .succeeded(["x": 3]))
+    }
+
     @Test("a 'when' that reads the item is judged for each; what is skipped keeps its place as null")
     func whenOfItems() {
         let run = Self.run(
@@ -172,6 +190,21 @@ import Testing
         #expect(!run.seen.contains("never"))
         #expect(run.bench.job()?.failure?.failure.title.hasSuffix("it is bad") == true)
         #expect(run.state("b") == .pending)
+    }
+
+    /// It said "not all items of stage 'a' ran, since another stage failed".
+    @Test("with stopOnFailure an item whose failure 'tolerate' allows is named by the stage that stops for it")
+    func failingToleratedItem() {
+        let run = Self.run(
+            """
+            { "id": "a", "kind": "echo", "stopOnFailure": true, "tolerate": 1, "concurrency": 1,
+              "forEach": "split('p,bad,never', ',')", "reading": "${{ item }}" }
+            """)
+        #expect(run.end == .ended(.failed))
+        #expect(run.seen == ["p", "bad"])
+        #expect(
+            run.bench.job()?.failure?.failure.title
+                == "item 1: it is bad; with 'stopOnFailure' no more items began")
     }
 
     @Test(

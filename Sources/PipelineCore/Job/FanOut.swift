@@ -6,6 +6,8 @@ struct FanOut: Sendable {
     private var limits: [String: ForEachItems] = [:]
     /// Stages whose items are being found out.
     private var expanding: Set<String> = []
+    /// Why the items of stages can't go on with what these are repeated over by now.
+    private var mismatches: [String: StepFailure] = [:]
 
     func isExpanding(_ stage: String) -> Bool { expanding.contains(stage) }
 
@@ -31,15 +33,20 @@ struct FanOut: Sendable {
         max(0, min(concurrencyLimit(entry.stage) - entry.counts.active, entry.ready.count))
     }
 
-    /// Returns whether no further item begins, since one has failed.
+    /// Returns whether no further item begins, since one has failed, or all are others by now.
     func isStopped(_ entry: StepIndex.Entry) -> Bool {
-        entry.counts.failed > 0
-            && (limits[entry.stage.id]?.stopsOnFailure ?? entry.stage.stopsOnFailure.constant ?? false)
+        mismatches[entry.stage.id] != nil || entry.counts.failed > 0 && stopsOnFailure(entry.stage)
+    }
+
+    private func stopsOnFailure(_ stage: PlannedStage) -> Bool {
+        limits[stage.id]?.stopsOnFailure ?? stage.stopsOnFailure.constant ?? false
     }
 
     /// Returns whether the stage fails as its items are.
     func fails(_ entry: StepIndex.Entry, in table: JobTable) -> Bool {
-        entry.counts.failed > 0 && !table.tolerates(entry.stage)
+        if table.tolerates(entry.stage) { return false }
+        if mismatches[entry.stage.id] != nil { return true }
+        return entry.counts.failed > 0
             && tolerance(entry.stage).isExceeded(failures: entry.counts.failed, items: entry.items.count)
     }
 
@@ -69,29 +76,85 @@ struct FanOut: Sendable {
     /// Makes the steps of items that have arrived of a stage that is followed; false when it must be found out first what
     /// the stage is repeated over.
     mutating func followsOn(_ stage: PlannedStage, in table: inout JobTable) -> Bool {
-        guard stage.forEach?.followed != nil, let known = limits[stage.id] else {
+        guard stage.forEach?.followed != nil, limits[stage.id] != nil else {
             expanding.insert(stage.id)
             return false
         }
-        expand(stage, known, in: &table)
+        expanding.remove(stage.id)
+        follow(stage, in: &table)
         return true
     }
 
-    /// Makes the steps of items that have none yet.
-    mutating func expand(_ stage: PlannedStage, _ items: ForEachItems, in table: inout JobTable) {
+    /// Returns whether items of the stage have no element yet, or are to have theirs anew. Others keep theirs, whichever
+    /// process goes on with them.
+    func wantsElements(of stage: PlannedStage, in table: JobTable) -> Bool {
+        if stage.forEach?.followed != nil { return false }
+        let items = table.index.entries[stage.id]?.items ?? []
+        return items.isEmpty || table.index.awaitsElements(stage.id)
+            || items.contains { item in
+                let step = table.step(StepKey(stage: stage.id, item: item))
+                return step?.state == .pending && step?.value == nil
+            }
+    }
+
+    /// Takes in what the stage is repeated over, and what bounds that.
+    mutating func expand(
+        _ stage: PlannedStage, _ items: ForEachItems, in table: inout JobTable
+    ) throws(IllegalTransition) {
         limits[stage.id] = items
         expanding.remove(stage.id)
         if let elements = items.elements {
-            for (item, value) in elements.enumerated() {
-                make(StepKey(stage: stage.id, item: item), value, stage, in: &table)
-            }
-            drop(stage, in: &table) { $0 >= elements.count }
-            return
+            try take(elements, stage, in: &table)
+        } else {
+            follow(stage, in: &table)
         }
+    }
+
+    /// Makes the steps of followed items that have none yet.
+    private mutating func follow(_ stage: PlannedStage, in table: inout JobTable) {
         for item in table.withIndex({ $0.takeArrived(of: stage.id) }) {
             let source = StepKey(stage: stage.forEach?.followed ?? "", item: item)
             let value = table.step(source)?.value ?? .null
             make(StepKey(stage: stage.id, item: item), value, stage, in: &table)
+        }
+    }
+
+    /// Gives the items that have not ended their elements. An item is known by its number alone: once some have begun,
+    /// an array of another length can't be told from one of other elements.
+    private mutating func take(
+        _ elements: [JSON], _ stage: PlannedStage, in table: inout JobTable
+    ) throws(IllegalTransition) {
+        let items = places(of: stage, in: table).compactMap { table.step(StepKey(stage: stage.id, item: $0)) }
+        table.withIndex { $0.settleElements(of: stage.id) }
+        mismatches[stage.id] = nil
+        if items.count != elements.count, items.contains(where: { $0.attempts > 0 || $0.state != .pending }) {
+            // Those that have ended are what they were.
+            guard items.contains(where: { !$0.state.isEnded }) else { return }
+            return try refuse(elements.count, insteadOf: items.count, stage, in: &table)
+        }
+        for (item, value) in elements.enumerated() {
+            make(StepKey(stage: stage.id, item: item), value, stage, in: &table)
+        }
+        drop(stage, in: &table) { $0 >= elements.count }
+    }
+
+    /// Begins no more items, and fails those that wait for a fresh element; the others under way keep theirs.
+    private mutating func refuse(
+        _ count: Int, insteadOf before: Int, _ stage: PlannedStage, in table: inout JobTable
+    ) throws(IllegalTransition) {
+        let again = "pipeline retry \(table.snapshot.record.id) --from \(stage.id)"
+        let failure = StepFailure(
+            "'forEach' of stage '\(stage.id)' gives \(count) elements, and gave \(before) when its items began",
+            hint: "an item is known by its number: let the list keep its length and order when it is made anew, "
+                + "or write one stage for each item; \(again) begins all items again",
+            place: stage.place)
+        mismatches[stage.id] = failure
+        for item in places(of: stage, in: table) {
+            let key = StepKey(stage: stage.id, item: item)
+            guard case .waiting(_, _, let reason) = table.step(key)?.state, reason.kind == .renewal else { continue }
+            try table.change(key, .woken)
+            try table.change(
+                key, .tryFailed(AttemptFailure(failure, kind: .definite), stage.retry, random: 0))
         }
     }
 
@@ -104,7 +167,7 @@ struct FanOut: Sendable {
         }
     }
 
-    /// Makes an item's step, or gives one that has not begun its new value.
+    /// Makes an item's step, or gives one its new value: what follows an item only until it has begun.
     private func make(_ key: StepKey, _ value: JSON, _ stage: PlannedStage, in table: inout JobTable) {
         let value = table.values.sealed(value)
         guard let step = table.step(key) else {
@@ -113,15 +176,17 @@ struct FanOut: Sendable {
             table.add(key, step)
             return rank(key, in: &table)
         }
-        guard step.state == .pending else { return }
+        let isPending = step.state == .pending
+        guard isPending || !step.state.isEnded && stage.forEach?.followed == nil else { return }
         if step.value != value {
-            let expires = table.expiry(ofItem: value)
+            let (expires, now) = (table.expiry(ofItem: value), table.moment.time)
             table.edit(key) { step in
                 step.value = value
-                step.expires = expires
+                // Of one under way it is also kept until when the service has what was sent.
+                if isPending || step.expires.map({ $0 <= now }) == true { step.expires = expires }
             }
         }
-        rank(key, in: &table)
+        if isPending { rank(key, in: &table) }
     }
 
     /// Items of which something expires begin first.
@@ -160,6 +225,7 @@ struct FanOut: Sendable {
     private func failure(
         of stage: PlannedStage, _ items: [(Int, StepRecord)], in table: JobTable
     ) -> StepFailure? {
+        if let mismatch = mismatches[stage.id] { return mismatch }
         let failed = items.compactMap { item, step -> (Int, StepFailure)? in
             if case .failed(let failure) = step.state { (item, failure) } else { nil }
         }
@@ -169,6 +235,11 @@ struct FanOut: Sendable {
             return Self.failure(of: failed, amongst: items.count)
         }
         if items.contains(where: { !$0.1.state.isEnded }) {
+            if !failed.isEmpty, stopsOnFailure(stage) {
+                var failure = Self.failure(of: failed, amongst: items.count)
+                failure.title += "; with 'stopOnFailure' no more items began"
+                return failure
+            }
             return StepFailure(
                 "not all items of stage '\(stage.id)' ran, since another stage failed", place: stage.place)
         }

@@ -12,8 +12,8 @@ package enum JobCommand: Sendable {
     // MARK: Ask
     /// Find out whether a step begins: its `when`, its settings, what expired, its first checkpoint.
     case prepare(StepKey)
-    /// Evaluate what a repeated stage is repeated over.
-    case evaluateItems(StepKey)
+    /// Evaluate what bounds the items of a repeated stage, and where they have none yet, or old ones, their elements.
+    case evaluateItems(StepKey, elements: Bool)
     /// Judge what a step's success is to be warned of, and what it has cost; the captures are as they came.
     case evaluateWarnings(StepKey, captures: JSONObject)
     /// Enter a resume in the ledger of background work.

@@ -105,7 +105,7 @@ package enum StepPreparation: Sendable {
 
 /// The items over which a repeated stage is repeated.
 package struct ForEachItems: Sendable {
-    /// The elements; nil where the items of another stage are followed.
+    /// The elements; nil where the items of another stage are followed, and where those that are there keep theirs.
     package var elements: [JSON]?
     /// The number that run at a time, where the document says it.
     package var concurrencyLimit: Int?

@@ -16,7 +16,7 @@ extension JobState {
         switch finding {
         case .preparation(let key, let preparation): try begin(key, preparation)
         case .items(let key, .success(let items)):
-            if let stage = table.plan.stage(key.stage) { fanOut.expand(stage, items, in: &table) }
+            if let stage = table.plan.stage(key.stage) { try fanOut.expand(stage, items, in: &table) }
             table.withIndex { $0.look(at: key.stage) }
         case .items(let key, .failure(let failed)):
             fanOut.drop(key.stage)
@@ -61,22 +61,22 @@ extension JobState {
         switch preparation {
         case .skipped: try table.change(key, .skipped)
         case .failed(let failed): try refuse(key, failed)
-        case .expired(let expiry):
-            if stage.renews == expiry.holder.stage, expiry.time > expiry.since {
-                try Renewal.runAgain(expiry.holder.stage, in: &table)
-                table.withIndex { $0.putBack(key, limit: nil) }
-            } else {
-                try fail(key, table.void(expiry, for: stage))
-            }
+        case .expired(let expiry): try expire(key, stage, expiry)
         case .ready(let tolerates, let checkpoint):
-            if let expiry = table.ownExpiry(of: key) { return try fail(key, table.void(expiry, for: stage)) }
+            if let expiry = table.ownExpiry(of: key) { return try expire(key, stage, expiry) }
             try table.change(key, .started) { [now] in $0.begin(at: now, tolerates: tolerates, with: checkpoint) }
             if stage.forEach != nil, key.item == nil {
-                expand(key)
+                expand(key, begins: true)
             } else {
                 call(key)
             }
         }
+    }
+
+    private mutating func expire(
+        _ key: StepKey, _ stage: PlannedStage, _ expiry: StepExpiry
+    ) throws(IllegalTransition) {
+        if try !Renewal.getsAnew(expiry, for: key, stage, in: &table) { try fail(key, table.void(expiry, for: stage)) }
     }
 
     /// Returns whether a step of the stage may begin for all that has become of others while it was prepared.
@@ -87,9 +87,11 @@ extension JobState {
     }
 
     /// Makes the steps of items that have none yet, once it is known what the stage is repeated over.
-    mutating func expand(_ key: StepKey) {
+    mutating func expand(_ key: StepKey, begins: Bool = false) {
         guard let stage = table.plan.stage(key.stage) else { return }
-        guard fanOut.followsOn(stage, in: &table) else { return commands.append(.evaluateItems(key)) }
+        let wanted = begins || fanOut.wantsElements(of: stage, in: table)
+        let follows = fanOut.followsOn(stage, in: &table)
+        guard follows else { return commands.append(.evaluateItems(key, elements: wanted)) }
         // Items that had their steps already, as after a restart, change nothing and may begin all the same.
         table.withIndex { $0.look(at: key.stage) }
     }

@@ -38,6 +38,25 @@ enum Renewal {
         Restart.reopenSubmit(of: key, in: &table)
     }
 
+    /// Has what has expired made anew for a step that was to begin with it; false where its stage does not say by which, or
+    /// that had given it when it was over.
+    static func getsAnew(
+        _ expiry: StepExpiry, for key: StepKey, _ stage: PlannedStage, in table: inout JobTable
+    ) throws(IllegalTransition) -> Bool {
+        guard let source = stage.renews else { return false }
+        if expiry.holder == key {
+            // The item's own link, of the elements that the source gives.
+            guard stage.renewsElements, let step = table.step(StepKey(stage: source)),
+                step.state.name == .succeeded || !step.state.isEnded, step.ended.map({ $0 < expiry.time }) ?? true
+            else { return false }
+        } else {
+            guard expiry.holder.stage == source, expiry.time > expiry.since else { return false }
+        }
+        try runAgain(source, in: &table)
+        table.withIndex { $0.putBack(key, limit: nil) }
+        return true
+    }
+
     /// Makes a stage that has succeeded pending again, for fresh captures.
     static func runAgain(_ source: String, in table: inout JobTable) throws(IllegalTransition) {
         let key = StepKey(stage: source)

@@ -51,7 +51,13 @@ struct Restart {
     }
 
     private mutating func reopenReaders(of stage: String, in table: JobTable) {
-        for reader in table.plan.stages where reader.readsStage(stage) { reopen(reader.id, in: table) }
+        for reader in table.plan.stages {
+            // Items that were made of it keep their elements.
+            let isSkipped = table.step(StepKey(stage: reader.id))?.state == .skipped
+            if reader.readsStage(stage) || isSkipped && reader.readCaptures.elements.contains(stage) {
+                reopen(reader.id, in: table)
+            }
+        }
     }
 
     /// Returns whether the step is tried afresh where it failed or was cancelled.
@@ -93,7 +99,12 @@ struct Restart {
     private func restart(
         _ key: StepKey, warnings: [String] = [], in table: inout JobTable
     ) throws(IllegalTransition) {
-        try table.change(key, .restarted, warnings: warnings) { step in step = step.restarted() }
+        let hasElement = key.item != nil && table.plan.stage(key.stage).map { $0.forEach?.followed == nil } == true
+        try table.change(key, .restarted, warnings: warnings) { step in
+            step = step.restarted()
+            // Its stage begins again too, perhaps over others.
+            if hasElement { step.value = nil }
+        }
         Self.renewSubmit(of: key, in: &table)
         if table.snapshot.pushes[key] != nil { table.record(.callbacksVoided(key)) }
     }

@@ -6,7 +6,7 @@ enum StageDecision: Sendable, Hashable {
     case begin(StepKey)
     /// The step reads a capture of a skipped stage.
     case skip(StepKey)
-    /// More items of the stage are at hand: make their steps.
+    /// More items of the stage are at hand, or fresh elements: make the steps, or give them these.
     case expand
     /// There is room for so many more items.
     case beginItems(Int)
@@ -58,6 +58,7 @@ enum StageDecision: Sendable, Hashable {
     ) -> StageDecision? {
         // Without fresh captures no item begins.
         if isWanted, table.index.isHeld(entry.stage.id) { return nil }
+        if table.index.awaitsElements(entry.stage.id) { return .expand }
         let begins = isWanted && !fanOut.isStopped(entry)
         if begins, !entry.arrived.isEmpty || fanOut.isUnknown(entry.stage) { return mayBegin ? .expand : nil }
         if begins, !entry.ready.isEmpty {

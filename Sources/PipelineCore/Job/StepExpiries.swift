@@ -71,7 +71,9 @@ extension JobSnapshot {
 
 extension PlannedStage {
     /// The stages whose captures its steps read.
-    var sources: Set<String> { Set(readCaptures.keys).union(renews.map { [$0] } ?? []) }
+    var sources: Set<String> {
+        Set(readCaptures.names.keys).union(readCaptures.expiringElements).union(renews.map { [$0] } ?? [])
+    }
 
     /// Returns whether a step of the stage still reads what others gave: before it begins, and as long as it is a transfer,
     /// whose every request is made of it.

@@ -26,6 +26,8 @@ struct StepIndex: Sendable {
         var held: [StepKey: Timestamp] = [:]
         /// Bytes that its steps which have succeeded had sent.
         var sentBytes: Int64 = 0
+        /// True if its items may have the elements of before the stage ran again that gives them.
+        var hasOldElements = false
 
         var isRepeated: Bool { stage.forEach != nil }
     }
@@ -115,7 +117,11 @@ struct StepIndex: Sendable {
             if wasDone != isDone { entries[other]?.openNeeds += isDone ? -1 : 1 }
             changed.insert(other)
         }
-        for other in relations.renewers[id] ?? [] { release(other) }
+        for other in relations.renewers[id] ?? [] {
+            if name == .succeeded { noteOldElements(of: other) }
+            release(other)
+        }
+        if name.isEnded { settleElements(of: id) }
         if entries[id]?.stage.isFinal == true { for stage in plan.finally { changed.insert(stage.id) } }
         lookAtFollowed(id)
     }
@@ -144,9 +150,11 @@ struct StepIndex: Sendable {
         }
     }
 
-    /// Once all steps of a job that was taken up are in: items that have a step already need none.
+    /// Once all steps of a job that was taken up are in: items that have a step already need none. Whether the last owner
+    /// had given them their elements after these were renewed, nobody knows.
     mutating func settleArrivals(in steps: [StepKey: StepRecord]) {
         for (id, entry) in entries {
+            noteOldElements(of: id)
             for item in entry.arrived {
                 let key = StepKey(stage: id, item: item)
                 guard let step = steps[key] else { continue }
@@ -154,6 +162,20 @@ struct StepIndex: Sendable {
                 if step.state == .pending { putBack(key, limit: step.expires) }
             }
         }
+    }
+
+    private mutating func noteOldElements(of id: String) {
+        guard let entry = entries[id], entry.stage.renewsElements, !entry.items.isEmpty, !entry.own.isEnded else {
+            return
+        }
+        entries[id]?.hasOldElements = true
+    }
+
+    /// Notes that the items have the elements that they go on with: what was held for want of them is looked at again.
+    mutating func settleElements(of id: String) {
+        guard entries[id]?.hasOldElements == true else { return }
+        entries[id]?.hasOldElements = false
+        release(id)
     }
 
     private func hasArrived(_ item: Int, at stage: String) -> Bool { entries[stage]?.arrived.contains(item) == true }
@@ -206,9 +228,23 @@ struct StepIndex: Sendable {
         }
     }
 
+    /// Returns whether the items of a stage that have not ended are to be given their elements anew.
+    func awaitsElements(_ id: String) -> Bool {
+        guard let entry = entries[id], entry.hasOldElements, let source = entry.stage.renews,
+            entry.own == .running || entry.own == .waiting
+        else { return false }
+        return entries[source]?.own == .succeeded
+            && entry.counts.pending + entry.counts.active + entry.counts.unknown > 0
+    }
+
+    /// Returns whether a step waits for fresh captures, or for its element of them.
+    private func isHeld(_ key: StepKey) -> Bool {
+        isHeld(key.stage) || key.item != nil && awaitsElements(key.stage)
+    }
+
     /// The steps whose time has come, in the order of the plan.
     mutating func dueSteps(at now: Timestamp) -> [StepKey] {
-        var due = called.filter { !isHeld($0.stage) }
+        var due = called.filter { !isHeld($0) }
         while let key = nextUnheld(), let time = wakes.time(of: key), time <= now {
             wakes.set(key, to: nil)
             due.insert(key)
@@ -226,7 +262,7 @@ struct StepIndex: Sendable {
 
     private mutating func nextUnheld() -> StepKey? {
         while let (key, time) = wakes.first {
-            guard isHeld(key.stage) else { return key }
+            guard isHeld(key) else { return key }
             wakes.set(key, to: nil)
             entries[key.stage]?.held[key] = time
         }

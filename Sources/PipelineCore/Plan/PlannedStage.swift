@@ -13,9 +13,9 @@ package final class PlannedStage: Sendable {
     package let needs: [String]
     /// Of them those whose being skipped skips this one: it reads their captures and can't do without.
     package let reads: Set<String>
-    /// The captures that it reads, with a default too, by stage; nil for a name that is computed. What has expired of them
-    /// is void, and a file of them has to be there.
-    let readCaptures: [String: Set<String?>]
+    /// The captures that it reads, with a default too. What has expired of them is void, and a file of them has to be
+    /// there.
+    let readCaptures: ReadCaptures
     package let condition: Expression?
     /// The items over which it is repeated; nil for a stage that runs once.
     package let forEach: ForEachDefinition?
@@ -60,15 +60,17 @@ package final class PlannedStage: Sendable {
 
     /// Nil when the draft has mistakes.
     ///
-    /// - Parameter namesRead: the captures of it that expressions read.
-    init?(_ draft: StageDraft, by document: PipelineDefinition, namesRead: Set<String?>) {
+    /// - Parameters:
+    ///   - namesRead: the captures of it that expressions read.
+    ///   - expiring: the stages whose author says until when their captures are good.
+    init?(_ draft: StageDraft, by document: PipelineDefinition, namesRead: Set<String?>, expiring: Set<String>) {
         guard let options = draft.options, let kind = draft.kind, let stage = draft.stage else { return nil }
         id = draft.definition.id
         self.kind = kind.name
         service = options.service
         self.stage = stage
         needs = draft.needs()
-        readCaptures = draft.isFinal ? [:] : draft.readCaptures
+        readCaptures = draft.isFinal ? ReadCaptures() : draft.readCaptures(expiring: expiring)
         reads = draft.isFinal ? [] : draft.neededSources
         condition = options.condition
         forEach = options.forEach
@@ -96,13 +98,16 @@ package final class PlannedStage: Sendable {
         offset = draft.definition.place.node.range.start
     }
 
-    /// Returns whether it reads that capture of a stage, as far as its text tells.
+    /// Returns whether it reads that capture of a stage otherwise than in `forEach`, as far as its text tells.
     package func reads(_ capture: String, of source: String) -> Bool {
-        readCaptures[source].map { $0.contains(capture) || $0.contains(nil) } ?? false
+        readCaptures.names[source].map { $0.contains(capture) || $0.contains(nil) } ?? false
     }
 
-    /// Returns whether it reads captures of a stage, or follows its items.
-    func readsStage(_ stage: String) -> Bool { readCaptures[stage] != nil || forEach?.followed == stage }
+    /// True if the stage that gives it fresh captures also gives it the elements that it is repeated over.
+    var renewsElements: Bool { renews.map { readCaptures.elements.contains($0) } ?? false }
+
+    /// Returns whether it reads captures of a stage otherwise than in `forEach`, or follows its items.
+    func readsStage(_ stage: String) -> Bool { readCaptures.names[stage] != nil || forEach?.followed == stage }
 
     /// Returns whether the success of a step of it has a cost, or may have a warning, which are found out then.
     func judgesSuccess(of key: StepKey) -> Bool {

@@ -33,8 +33,9 @@ package struct Planner {
             throw DefinitionError(source: source, diagnostics: findings.diagnostics)
         }
         let names = StageDraft.namesRead(by: documentUses, in: drafts + finals)
+        let expiring = Set((drafts + finals).filter { $0.options?.expires != nil }.map(\.definition.id))
         func planned(_ draft: StageDraft) -> PlannedStage? {
-            PlannedStage(draft, by: definition, namesRead: names[draft.definition.id, default: []])
+            PlannedStage(draft, by: definition, namesRead: names[draft.definition.id, default: []], expiring: expiring)
         }
         return Plan(
             definition: definition, stages: ordered.compactMap(planned), finally: finals.compactMap(planned),

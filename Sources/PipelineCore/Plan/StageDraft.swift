@@ -14,9 +14,11 @@ final class StageDraft {
     /// Nil when it has mistakes; then what it captures isn't known for sure.
     var stage: AnyStage?
     var retry = RetryDefinition()
-    /// References of `when` and the other common keys.
+    /// References of `when`, and of what is judged once it has ended.
     var conditionUses: [ReferenceUse] = []
-    /// References of its own configuration.
+    /// References of `forEach`.
+    var elementUses: [ReferenceUse] = []
+    /// References of its own configuration, and of the settings around it.
     var bodyUses: [ReferenceUse] = []
     var captures: [CaptureDeclaration] = []
     /// Values that expressions give, to be checked once they are known.
@@ -27,8 +29,10 @@ final class StageDraft {
         self.previous = previous
     }
 
-    /// All its references; most stages have none of the first sort.
-    var uses: [ReferenceUse] { conditionUses.isEmpty ? bodyUses : conditionUses + bodyUses }
+    /// All its references; most stages have none of the first two sorts.
+    var uses: [ReferenceUse] {
+        conditionUses.isEmpty && elementUses.isEmpty ? bodyUses : conditionUses + elementUses + bodyUses
+    }
 
     /// All stages that must have ended before it: those it names, those it reads from, else the one before it.
     ///
@@ -116,16 +120,22 @@ final class StageDraft {
         return found
     }
 
-    /// The captures that it reads, by stage, whether or not it can do without.
-    var readCaptures: [String: Set<String?>] {
-        bodyUses.reduce(into: [:]) { found, use in
+    /// The captures that it reads, whether or not it can do without.
+    ///
+    /// - Parameter expiring: the stages whose author says until when their captures are good.
+    func readCaptures(expiring: Set<String>) -> ReadCaptures {
+        let names: [String: Set<String?>] = bodyUses.reduce(into: [:]) { found, use in
             guard case .capture(let stage, let name) = use.reference.root else { return }
             found[stage, default: []].insert(name)
         }
+        let elements = Set(elementUses.compactMap(\.sourceStage))
+        return ReadCaptures(names: names, elements: elements, expiringElements: elements.intersection(expiring))
     }
 
     /// The stages of which it reads a capture that it can't do without.
-    var neededSources: Set<String> { Set(bodyUses.filter { !$0.reference.toleratesNull }.compactMap(\.sourceStage)) }
+    var neededSources: Set<String> {
+        Set((elementUses + bodyUses).filter { !$0.reference.toleratesNull }.compactMap(\.sourceStage))
+    }
 }
 
 extension ReferenceUse {

@@ -41,17 +41,36 @@ struct StageDrafting {
         guard let reader = ObjectReader(stage.place, table: table, findings: findings) else { return draft }
         let options = StageOptions.read(reader)
         draft.options = options
-        draft.conditionUses = findings.takeStageFindings().uses
+        let settingUses = share(findings.takeStageFindings().uses, of: reader, with: draft)
+        draft.bodyUses = settingUses
         draft.retry = options.retry.over(definition.defaults.retry)
         // Which other keys an unknown kind may have nobody knows.
         guard let kind else { return draft }
         draft.kind = kind
         draft.stage = make(stage, kind, options, draft.retry.constants, reader)
         let found = findings.takeStageFindings()
-        draft.bodyUses = found.uses
+        draft.bodyUses = settingUses + found.uses
         draft.checks = findings.takeChecks()
         draft.captures = found.captures
         return draft
+    }
+
+    /// Gives a draft the references of its common keys that are of a sort of their own; returns those of all other keys,
+    /// without which it can't begin, as without those of its own configuration.
+    private func share(_ uses: [ReferenceUse], of reader: ObjectReader, with draft: StageDraft) -> [ReferenceUse] {
+        if uses.isEmpty { return [] }
+        func places(of names: String...) -> [SourceRange] { names.compactMap { reader.place(of: $0)?.node.range } }
+        let elements = places(of: StageOptions.forEachField.name)
+        let judged = places(
+            of: StageOptions.conditionField.name, StageOptions.warnField.name, StageOptions.costField.name,
+            StageOptions.expiresField.name)
+        func stands(_ use: ReferenceUse, in ranges: [SourceRange]) -> Bool {
+            let start = use.place.node.range.start
+            return ranges.contains { $0.start <= start && start < $0.end }
+        }
+        draft.elementUses = uses.filter { stands($0, in: elements) }
+        draft.conditionUses = uses.filter { stands($0, in: judged) }
+        return uses.filter { !stands($0, in: elements) && !stands($0, in: judged) }
     }
 
     private func make(

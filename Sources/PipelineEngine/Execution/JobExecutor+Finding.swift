@@ -8,8 +8,9 @@ extension JobExecutor {
             reading: snapshot.sources(of: key, evaluator.stage).compactMap { self.evaluator(of: $0) })
     }
 
-    func items(of key: StepKey) async throws(JournalFailure) -> Result<ForEachItems, AttemptFailure> {
-        try await evaluator(of: key)?.items() ?? .success(ForEachItems(elements: [], concurrencyLimit: nil))
+    func items(of key: StepKey, elements: Bool) async throws(JournalFailure) -> Result<ForEachItems, AttemptFailure> {
+        try await evaluator(of: key)?.items(elements: elements)
+            ?? .success(ForEachItems(elements: [], concurrencyLimit: nil))
     }
 
     func evaluator(of key: StepKey) -> StepEvaluator? {

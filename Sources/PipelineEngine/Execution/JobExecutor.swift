@@ -243,7 +243,8 @@ actor JobExecutor {
                 switch command {
                 case .commit(let changes, let mayWait): try add(changes, mayWait: mayWait, for: called)
                 case .prepare(let key): inputs.append(.found(.preparation(key, try await prepare(key))))
-                case .evaluateItems(let key): inputs.append(.found(.items(key, try await items(of: key))))
+                case .evaluateItems(let key, let elements):
+                    inputs.append(.found(.items(key, try await items(of: key, elements: elements))))
                 case .evaluateWarnings(let key, let captures):
                     let judged = try await evaluator(of: key)?.judge(captures)
                     inputs.append(

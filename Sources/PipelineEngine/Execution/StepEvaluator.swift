@@ -85,8 +85,8 @@ struct StepEvaluator: Sendable {
         return await StepCall.first(first, try await host.scope(), host.facts.folders)
     }
 
-    /// Evaluates what the stage is repeated over, and what bounds that.
-    func items() async throws(JournalFailure) -> Result<ForEachItems, AttemptFailure> {
+    /// Evaluates what bounds the stage's items, and with `elements` what it is repeated over.
+    func items(elements isAsked: Bool) async throws(JournalFailure) -> Result<ForEachItems, AttemptFailure> {
         guard let forEach = stage.forEach else {
             return .success(ForEachItems(elements: [], concurrencyLimit: nil))
         }
@@ -101,7 +101,7 @@ struct StepEvaluator: Sendable {
                 try stage.stopsOnFailure.value(in: scope)
             }
             var elements: [JSON]?
-            if case .elements(let expression) = forEach { elements = try await array(of: expression) }
+            if isAsked, case .elements(let expression) = forEach { elements = try await array(of: expression) }
             return .success(
                 ForEachItems(
                     elements: elements, concurrencyLimit: limit, tolerance: tolerance ?? .count(0),

@@ -53,7 +53,7 @@ import Testing
                     }
                 case .prepare(let key):
                     inputs.append(.found(.preparation(key, .ready(tolerates: false, checkpoint: nil))))
-                case .evaluateItems(let key):
+                case .evaluateItems(let key, _):
                     let items = key.stage == "a" ? elements : nil
                     inputs.append(.found(.items(key, .success(ForEachItems(elements: items, concurrencyLimit: 4)))))
                 case .call(let key):

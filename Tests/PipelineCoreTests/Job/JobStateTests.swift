@@ -59,7 +59,7 @@ import Testing
     private static func word(_ command: JobCommand) -> String? {
         switch command {
         case .prepare(let key): "prepare \(key)"
-        case .evaluateItems(let key): "items \(key)"
+        case .evaluateItems(let key, _): "items \(key)"
         case .call(let key): "call \(key)"
         case .stop(let key): "stop \(key)"
         case .wait(let time): time.map { "wait \(($0 - Samples.now).seconds)" } ?? "wait"

@@ -213,6 +213,62 @@ import Testing
         #expect(restarted.scope(for: other).stages["a"] == nil)
     }
 
+    /// A repeated stage whose source has run again: one item has ended, one waits for that, one polls, one is to come.
+    private static func renewed() throws -> (table: JobTable, items: [StepKey]) {
+        let stages = #"""
+            { "id": "a", "kind": "step" }, { "id": "b", "kind": "step", "forEach": "stages.a.x", "renew": "a" }
+            """#
+        let states: [StepState] = [
+            .succeeded([:]), .waiting(AttemptState(renewals: 1), .at(Samples.now), WaitReason(.renewal)),
+            .waiting(AttemptState(), .at(Samples.now), WaitReason(.poll)), .pending,
+        ]
+        var steps = [
+            key: step(.succeeded(["x": ["p", "q", "r", "s"]])), StepKey(stage: "b"): step(.running(AttemptState())),
+        ]
+        let items = states.indices.map { StepKey(stage: "b", item: $0) }
+        for (item, state) in zip(items, states) {
+            var record = step(state)
+            record.value = "old"
+            steps[item] = record
+        }
+        return (try table(stages, steps), items)
+    }
+
+    @Test("no item goes on before those that have not ended have their element of what is fresh")
+    func renewedElements() throws {
+        let made = try Self.renewed()
+        var (table, fanOut) = (made.table, FanOut())
+        let stage = try #require(table.plan.stage("b"))
+        #expect(StageDecision.make(on: "b", in: table, fanOut, isQuiet: true) == .expand)
+        let held = table.withIndex { $0.dueSteps(at: Samples.now) }
+        #expect(held.isEmpty && fanOut.wantsElements(of: stage, in: table))
+        let elements: [JSON] = ["p", "q", "r", "s"]
+        try fanOut.expand(stage, ForEachItems(elements: elements, concurrencyLimit: nil), in: &table)
+        let values = made.items.map { table.step($0)?.value ?? .null }
+        #expect(values == ["old", "q", "r", "s"])
+        let due = table.withIndex { $0.dueSteps(at: Samples.now) }
+        #expect(due == [made.items[1], made.items[2]] && !fanOut.wantsElements(of: stage, in: table))
+    }
+
+    @Test("of an array of another length no item takes anything: what polls goes on, and no other begins")
+    func otherLength() throws {
+        let made = try Self.renewed()
+        var (table, fanOut) = (made.table, FanOut())
+        let stage = try #require(table.plan.stage("b"))
+        try fanOut.expand(stage, ForEachItems(elements: ["r", "s"], concurrencyLimit: nil), in: &table)
+        let states = made.items.map { table.step($0)?.state.name ?? .unknown }
+        #expect(states == [.succeeded, .failed, .waiting, .pending])
+        let values = made.items.map { table.step($0)?.value ?? .null }
+        #expect(values == ["old", "old", "old", "old"])
+        #expect(StageDecision.make(on: "b", in: table, fanOut, isQuiet: true) == nil)
+        try table.change(made.items[2], .cancelled)
+        guard case .failure(let failure) = fanOut.gather(stage, in: &table) else {
+            Issue.record("the stage did not fail")
+            return
+        }
+        #expect(failure.title == "'forEach' of stage 'b' gives 2 elements, and gave 4 when its items began")
+    }
+
     /// The fresh link came, and its reader failed without having sent anything: "the submit was refused before".
     @Test("a submit that was refused may be sent again with what is fresh, and no other")
     func renewedSubmits() throws {
@@ -290,10 +346,14 @@ import Testing
             { "id": "a", "kind": "step", "forEach": "split('p,q', ',')", "tolerate": 1 },
             { "id": "f", "kind": "step", "forEach": { "stage": "a" } },
             { "id": "b", "kind": "step", "needs": [], "reads": "${{ stages.a.x }}" },
-            { "id": "d", "kind": "step", "needs": [], "reads": "${{ stages.b.x }}" }
+            { "id": "d", "kind": "step", "needs": [], "reads": "${{ stages.b.x }}" },
+            { "id": "e", "kind": "step", "needs": [], "forEach": "stages.a.x" },
+            { "id": "g", "kind": "step", "needs": [], "forEach": "stages.a.x" }
             """#
         let done = Self.step(.succeeded([:]))
-        var steps = ["a", "b", "c", "d", "f"].reduce(into: [:]) { $0[StepKey(stage: $1)] = done }
+        var steps = ["a", "b", "c", "d", "e", "f"].reduce(into: [:]) { $0[StepKey(stage: $1)] = done }
+        // Skipped for want of it, while the items of the other keep their elements.
+        steps[StepKey(stage: "g")] = Self.step(.skipped)
         steps[StepKey(stage: "a", item: 0)] = done
         steps[StepKey(stage: "a", item: 1)] = Self.step(.failed(Samples.failure))
         steps[StepKey(stage: "f", item: 0)] = done
@@ -301,7 +361,7 @@ import Testing
             var table = try Self.table(stages, steps)
             try Restart(scope, of: table).perform(.attached, in: &table)
             let pending = table.snapshot.steps.filter { $0.value.state == .pending }.map { "\($0.key)" }.sorted()
-            #expect(pending == ["a", "a[1]", "b", "d", "f"])
+            #expect(pending == ["a", "a[1]", "b", "d", "f", "g"])
         }
     }
 
