@@ -200,6 +200,35 @@ import Testing
         #expect(bench.run { life.task.isEnded })
     }
 
+    /// Those that wait for a place asked again each second, were never parked, and held what the one with the place needed.
+    @Test("jobs that wait for a place leave the one that has it its turn")
+    func placesOfOthers() throws {
+        let place = Mutexed<JobID?>(nil)
+        let kind = StageKind.scripted("model") { _, saved, context async throws(StageFailure) in
+            let job = context.facts.job
+            if saved != nil {
+                place.set(nil)
+                return .finished([:])
+            }
+            guard place.value == nil else {
+                throw .failed(
+                    AttemptFailure(StepFailure("no place"), kind: .held(.full), retryAfter: .seconds(1)))
+            }
+            place.set(job)
+            return .waiting("1", until: .at(context.now + .seconds(3)), WaitReason(.poll))
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "model" }"#, kinds: [kind])
+        let process = SimulatedProcess(bench.simulation, name: "owner")
+        let jobs = Jobs(bench, process)
+        let scheduler = JobScheduler(jobs, clock: process.clock, limits: .command(concurrency: 2))
+        let task = process.lane.start { await scheduler.run() }
+        for index in 1...5 { scheduler.take(JobID("j\(index)")) }
+        scheduler.close()
+        bench.pass(.seconds(60))
+        #expect(jobs.ends.value.values.filter { $0 == .ended(.succeeded) }.count == 5)
+        #expect(task.isEnded)
+    }
+
     private struct NoPlan: Error, CustomStringConvertible {
         let description = "there is no plan"
     }

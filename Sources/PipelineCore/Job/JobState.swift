@@ -152,7 +152,7 @@ package struct JobState: Sendable {
         let wake = watch.next(table.withIndex { $0.nextWake() }, at: now)
         let time = [wake, table.nextDeadline(), notifications.next(at: now)].compactMap { $0 }.min()
         let canPark = calls.isEmpty && notifications.sending.isEmpty
-        if let parking = settings.parking, canPark, time.map({ $0 - now >= parking }) ?? true {
+        if let parking = settings.parking, canPark, table.waits(until: time, atLeast: parking) {
             commands.append(.park(until: time))
         } else {
             commands.append(.wait(until: time))

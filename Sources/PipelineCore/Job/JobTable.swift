@@ -174,6 +174,16 @@ package struct JobTable: Sendable {
 
     mutating func nextDeadline() -> Timestamp? { deadlines.next }
 
+    /// Returns whether the job is left alone until then for at least so long; or it waits for what other jobs have by then, a
+    /// place at a service or the trial of a closed one, and must not hold what these need to go on.
+    mutating func waits(until time: Timestamp?, atLeast length: Duration) -> Bool {
+        guard let time, time - moment.time < length else { return true }
+        guard let key = withIndex({ $0.nextUnheld() }), case .waiting(_, _, let reason) = step(key)?.state else {
+            return false
+        }
+        return reason.kind == .full || reason.kind == .closed
+    }
+
     /// Before this what waits must go on, since its deadline would pass.
     mutating func nextWaitLimit() -> Timestamp? { deadlines.nextWaitLimit }
 

@@ -260,7 +260,8 @@ struct StepIndex: Sendable {
     /// Returns when the next wait ends by itself.
     mutating func nextWake() -> Timestamp? { nextUnheld().flatMap { wakes.time(of: $0) } }
 
-    private mutating func nextUnheld() -> StepKey? {
+    /// The step whose wait is the next to end by itself.
+    mutating func nextUnheld() -> StepKey? {
         while let (key, time) = wakes.first {
             guard isHeld(key) else { return key }
             wakes.set(key, to: nil)
