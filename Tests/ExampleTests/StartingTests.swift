@@ -108,7 +108,7 @@ import Testing
             #expect(submit["headers"]?["Authorization"] == "Bearer ‹secret:OPENAI_API_KEY›")
             #expect(submit["body"]?["input_file_id"] == "‹stages.whole.id›")
             #expect(batch["requests"]?.array?.compactMap { $0["for"]?.string } == ["submit", "poll", "cancel"])
-            #expect(batch["once"]?.string?.contains("item.metadata.pipeline == job.key") == true)
+            #expect(batch["once"]?.string?.contains("item.metadata.pipeline == self.key") == true)
             #expect(stages.first?["requests"]?.array?.first?["body"]?["file"] == "‹file ‹inputs.requests››")
             #expect(!end.output.contains("sk-very-secret"))
             let people = try await program.run(["plan", path], environment: environment, folder: folder)

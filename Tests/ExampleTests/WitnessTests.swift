@@ -69,7 +69,7 @@ import Testing
             Witness("a person's refresh token", in: "youtube", #""refreshToken""#),
             Witness(
                 "a job that only a list of jobs shows", in: "github-actions", #""find""#,
-                "item.display_title == job.key"),
+                "item.display_title == self.key"),
             Witness("a file inside of a JSON body", in: "meshy", ";base64,${{ fileBase64(inputs.image) }}"),
             Witness("pages of a list", in: "github-release", #""paginate""#, #""link": "next""#),
         ]
@@ -94,6 +94,22 @@ import Testing
         let workspace = Workspace(settings: Settings(stateFolder: "/nowhere", secretsFile: nil, environment: [:]))
         let plan = try Planner(catalogue: workspace.catalogue).plan(SourceText(name: "percent.json", text: text))
         #expect(plan.stages.map(\.id) == ["work"])
+    }
+
+    @Test("no example looks a submit up by job.key, which the job before a retry has too")
+    func lookUps() throws {
+        var count = 0
+        for name in ExampleTests.examples {
+            let text = try String(contentsOf: ExampleTests.root.appending(path: "Pipelines/\(name)"), encoding: .utf8)
+            for piece in text.components(separatedBy: #""once": { "#).dropFirst()
+            where piece.hasPrefix(#""name""#) || piece.hasPrefix(#""match""#) {
+                // As far as the next key of the stage.
+                let once = piece.components(separatedBy: "\n      \"")[0]
+                #expect(once.contains("self.key") && !once.contains("job.key"), "\(name)")
+                count += 1
+            }
+        }
+        #expect(count == 10)
     }
 
     @Test("no example has sixty lines or more")

@@ -101,9 +101,13 @@ extension StageContext {
     package var isTriedAgain: Bool {
         get async {
             if facts.attempt > 1 { return true }
-            let generation = await host.submitRecord()?.generation ?? 1
-            return generation > 1
+            return await submitGeneration > 1
         }
+    }
+
+    /// The generation of the step's key: above 1 when an earlier submit of it may be at the service.
+    package var submitGeneration: Int {
+        get async { await host.submitRecord()?.generation ?? 1 }
     }
 
     /// A ledger entry before its first send. The key comes from job key, stage, item and generation alone.

@@ -44,7 +44,7 @@ private struct PollFields: Sendable {
         "settle", FieldType<Setting<Duration>>.duration(), default: "10s",
         "How long \"missing\" is not believed after the submit, or without one after the stage's start.")
     let find = Field(
-        "find", PollFind.type, examples: [["items": "$.runs[*]", "where": "item.name == job.key"]],
+        "find", PollFind.type, examples: [["items": "$.runs[*]", "where": "item.name == self.key"]],
         "The poll is a list, of which one entry is the answer; none is running.")
     let list: Field<PollList>
     let progress = Field(

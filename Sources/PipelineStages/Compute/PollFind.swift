@@ -2,7 +2,7 @@ import JSONPath
 import PipelineCore
 import PipelineHTTP
 
-/// The rule by which a poll finds its job in a list: `"find": { "items": "$.runs[*]", "where": "item.name == job.key"
+/// The rule by which a poll finds its job in a list: `"find": { "items": "$.runs[*]", "where": "item.name == self.key"
 /// }`.
 struct PollFind: Sendable {
     let items: PageItems
@@ -13,7 +13,7 @@ struct PollFind: Sendable {
         "items", FieldType<PageItems>.pageItems, required: true, examples: ["$.runs[*]"], "The entries of the list.")
     private static let conditionField = Field(
         "where", FieldType<Expression>.expression([.stages, .own, .secrets, .job, .item]), required: true,
-        examples: ["item.name == job.key"], "Holds for the entry that is the job; it is item there.")
+        examples: ["item.name == self.key"], "Holds for the entry that is the job; it is item there.")
 
     static let type = FieldType<PollFind>.object([itemsField, conditionField]) { reader in
         let items = reader.required(itemsField)

@@ -73,6 +73,8 @@ struct GuardedSubmit: Sendable {
             },
             reconcile: { record async throws(StageFailure) in
                 var reconciliation = SubmitReconciliation(requests: requests, definition: definition, digest: digest)
+                reconciliation.subject = subject
+                reconciliation.isConflict = uncertain?.status == 409
                 if let uncertain { reconciliation.cause = uncertain.title }
                 if let status = uncertain?.status, 300..<400 ~= status { reconciliation.redirection = uncertain?.hint }
                 return try await reconciliation.perform(record, in: context, accept: accept)

@@ -12,6 +12,9 @@ struct SubmitReconciliation: Sendable {
     var cause = "the answer is lost"
     /// The words on where a redirect led: another send would be redirected too. Nil when none did.
     var redirection: String?
+    /// True if the service answered that what is submitted is in conflict with what it has: a name that is taken.
+    var isConflict = false
+    var subject = GuardedSubmit.Subject.submit
 
     init(requests: StageRequests, definition: RequestDefinition, digest: String) {
         self.requests = requests.revealing(definition.capture)
@@ -103,6 +106,7 @@ struct SubmitReconciliation: Sendable {
                     answer, of: rendered, hint: "choose another name, for example with 'pipeline run --key'",
                     in: context))
         }
+        if let doubt = doubt(answer, rendered, look.record, in: context) { return doubt }
         return try await adopt(answer, rendered, in: context, accept: accept)
     }
 
@@ -133,6 +137,7 @@ struct SubmitReconciliation: Sendable {
             if result.isWhole { return look.nothing }
             return unsettled("it is not on the first \(ListSearch.mostPages) pages of the list")
         }
+        if let doubt = doubt(result.page.answer, result.page.rendered, look.record, in: context) { return doubt }
         guard result.matches.count == 1 else {
             return unsettled("\(result.matches.count) entries of the list match")
         }
@@ -162,6 +167,23 @@ struct SubmitReconciliation: Sendable {
     }
 
     // MARK: Outcomes
+
+    /// The end of a look-up that found something which may be of an earlier generation: without `self.key` in the look-up
+    /// the job of before fits it as well. Nil when it can only be this one.
+    private func doubt<Checkpoint>(
+        _ answer: ServiceResponse, _ rendered: RenderedRequest, _ record: SubmitRecord,
+        in context: StageContext<Checkpoint>
+    ) -> Reconciliation? {
+        guard record.generation > 1, definition.once?.lookUp?.readsOwnKey == false else { return nil }
+        let former = "the \(subject == .upload ? "upload" : "job") of before"
+        let remedy = "put ${{ self.key }}, which a retry changes, into the name or tag, and into the look-up"
+        // Of several sends one that was lost may have won the name.
+        guard isConflict, record.sends == 1 else {
+            return unsettled("what was found may be \(former): \(remedy)")
+        }
+        return .refused(
+            requests.failure("the name is still taken by \(former)", answer, of: rendered, hint: remedy, in: context))
+    }
 
     private func adopt<Checkpoint>(
         _ answer: ServiceResponse, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>,

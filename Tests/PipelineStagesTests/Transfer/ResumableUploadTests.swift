@@ -210,6 +210,24 @@ struct ResumableUploadTests {
         #expect(service.state.withLock(\.created) == 1)
     }
 
+    /// After 'pipeline retry --from' the upload of before was found, and taken for the new one.
+    @Test("that a retry sends anew, and whose answer is lost for good, is not found in the upload of before")
+    func lostAnswerOfRetry() async throws {
+        let service = try ResumableService(.init(lostAnswers: 1, forgetsComplete: true))
+        let look = try LoopbackServer { _ in .json("{\"id\": \"found\", \"key\": \"key1\"}") }
+        defer { look.stop() }
+        let bench = try bench(
+            service,
+            ", \"once\": { \"name\": { \"GET\": \"\(look.url)/videos/key1\" }, \"ours\": \"response.body.key == job.key\" }"
+        )
+        bench.state.record = SubmitRecord(key: "key-2", generation: 2, digest: "")
+        var refusal: String?
+        for _ in 0..<8 where refusal == nil { refusal = await bench.resume().refusal }
+        #expect(refusal?.contains("what was found may be the upload of before: put ${{ self.key }}") == true)
+        #expect(bench.state.captures["video"] == nil)
+        #expect(service.state.withLock(\.created) == 1)
+    }
+
     @Test("is made anew when the service has lost it in the middle")
     func lostUpload() async throws {
         let service = try ResumableService(.init(cuts: [1_000_000], forgetsAll: 0))

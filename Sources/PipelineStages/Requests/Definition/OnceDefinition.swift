@@ -33,6 +33,16 @@ struct OnceDefinition: Sendable {
         case name(RequestDefinition, ours: Expression, missing: Expression?)
         /// In a list; `then` fetches the one found.
         case match(RequestDefinition, items: PageItems, condition: Expression, then: RequestDefinition?)
+
+        /// True if it reads the key of the submit, which is another one in each generation: what is found is of this one
+        /// then, and not the job of before.
+        var readsOwnKey: Bool {
+            switch self {
+            case .name(let request, let ours, _): request.uses.ownKey || ours.readsOwnKey
+            case .match(let list, _, let condition, let then):
+                list.uses.ownKey || condition.readsOwnKey || then?.uses.ownKey == true
+            }
+        }
     }
 
     let key: Key?
@@ -88,13 +98,16 @@ private struct OnceFields: Sendable {
         valid = Field("valid", .duration(roots), default: "24h", "How long the service remembers a key.")
         name = Field(
             "name", RequestDefinition.type(roots, decorators: decorators, options: options),
-            "Looks it up by the name that it was given.")
+            "Looks it up by the name that it was given. A retry adopts what is found only if self.key is read here or in "
+                + "'ours'.")
         ours = Field("ours", .expression(roots.union(.response)), "Whether what was found is ours.")
         missing = Field(
             "missing", .expression(roots.union(.response)), default: "response.status == 404",
             "Whether there is nothing of that name. Of 401, 403, 407, 408, 425, 429 and 5xx it is believed only if it reads "
                 + "response.status.")
-        match = Field("match", MatchFields(roots, decorators: decorators).type, "Finds it in a list.")
+        match = Field(
+            "match", MatchFields(roots, decorators: decorators).type,
+            "Finds it in a list. A retry adopts what is found only if self.key is read here.")
         settle = Field("settle", .duration(roots), default: "10s", "How long a look-up that found nothing waits.")
     }
 
@@ -124,7 +137,7 @@ private struct OnceFields: Sendable {
             reader.findings.report(
                 reader.place, "'ours' is missing",
                 hint: "say how one's own is told from another's of the same name, "
-                    + "for example \"response.body.metadata.run == job.key\"")
+                    + "for example \"response.body.metadata.run == self.key\"")
         }
         guard let request, let ours else { return nil }
         return .name(request, ours: ours, missing: missing)

@@ -51,6 +51,9 @@ extension Expression {
     /// True if it looks at the status of the answer.
     var readsStatus: Bool { references.contains { $0.root == .response("status") } }
 
+    /// True if the key of the submit stands in it.
+    var readsOwnKey: Bool { references.contains { $0.root == .ownKey } }
+
     /// Returns whether it may say of an answer that what was asked for is missing. A service in trouble, or one that wants
     /// other credentials, says nothing about that: its page lacks what any page of an error lacks. A condition that looks at
     /// the status knows what it does.

@@ -102,14 +102,16 @@ struct UploadLoss {
             throw try await sendAgain(
                 "the answer to the upload is lost, and the service does not give it again", &writer)
         }
+        let generation = await context.submitGeneration
         var record = SubmitRecord(
-            key: SubmitKey.text(jobKey: context.facts.jobKey, step: context.facts.step, generation: 1), generation: 1,
-            digest: "", phase: .sending)
+            key: SubmitKey.text(jobKey: context.facts.jobKey, step: context.facts.step, generation: generation),
+            generation: generation, digest: "", phase: .sending)
         record.firstSent = context.facts.started
         record.misses = writer.checkpoint.progress.misses
         let wanted = attempt.captures(endingFrom: writer.checkpoint.phase)
-        let reconciliation = SubmitReconciliation(
+        var reconciliation = SubmitReconciliation(
             requests: attempt.requests, definition: attempt.definition, digest: record.digest)
+        reconciliation.subject = .upload
         let found = try await reconciliation.perform(record, in: context) { receipt in wanted.taken(from: receipt) }
         switch found {
         case .adopted(let captures):
