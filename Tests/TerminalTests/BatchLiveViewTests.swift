@@ -48,4 +48,29 @@ struct BatchLiveViewTests {
             throw error
         }
     }
+
+    @Test("says why its items do not go on, as long as that holds, and once for how long it waits")
+    func unreachable() async throws {
+        let port = try LoopbackServer.unusedPort()
+        let terminal = try await Terminal(
+            "until [ -e ready ]; do sleep 0.01; done; pipeline run a.json --each rows.csv --batch june --at-once 3",
+            columns: 120, rows: 24, environment: ["SERVER": "http://127.0.0.1:\(port)"])
+        do {
+            try terminal.write("a.json", Self.document)
+            try terminal.write("rows.csv", "name\ntalk-1\ntalk-2\ntalk-3\ntalk-4\n")
+            try terminal.write("ready", "")
+            let said = "3 of 3 at work try again: fetch: service 's' gave no answer: "
+            let screen = try await terminal.screen { $0.contains { $0.hasPrefix(said) } }
+            #expect(screen.contains { $0.hasPrefix("  hint: ") }, "\(screen)")
+            let note = "note: it waits for up to 24 h for the service; Ctrl-C suspends"
+            let later = try await terminal.screen { screen in
+                screen.contains(note) && screen.contains { $0.hasPrefix(said) }
+            }
+            #expect(later.contains { $0.hasPrefix("june") }, "\(later)")
+            await terminal.close()
+        } catch {
+            await terminal.close()
+            throw error
+        }
+    }
 }

@@ -18,6 +18,7 @@ struct BatchLiveModel {
     /// The items at work by their jobs, with the stage that each is at.
     private var items: [JobID: (key: String, stage: String?)] = [:]
     private var failures: [String] = []
+    private var failing = FailingItems()
 
     init(key: String, stages: [String], batch: BatchRecord, started: Timestamp) {
         self.key = key
@@ -28,6 +29,7 @@ struct BatchLiveModel {
     }
 
     mutating func apply(_ event: JobEvent) {
+        failing.apply(event)
         guard let step = event.step, step.item == nil, let index = stages.firstIndex(where: { $0.id == step.stage })
         else { return }
         switch event.kind {
@@ -52,6 +54,7 @@ struct BatchLiveModel {
             self.batch = batch
             if let job = item.job {
                 items[job] = nil
+                failing.remove(job)
                 for index in stages.indices { stages[index].active.remove(job) }
             }
             guard item.state == .failed, let failure = item.failure else { return }
@@ -64,7 +67,11 @@ struct BatchLiveModel {
     func rows(width: Int, height: Int, now: Timestamp) -> [StyledText] {
         let names = min(24, ([key] + stages.map(\.id)).map { TextColumns.count($0) }.max() ?? 0)
         var rows = [head(names, now)]
-        for stage in stages.prefix(max(0, height - 2)) { rows.append(row(of: stage, names)) }
+        let waits = failing.lines(ofAtWork: max(items.count, batch.underWayCount))
+        // Where there is no room for all, what keeps the items from going on is worth more than the last stages.
+        let stageRoom = height - 2 - min(waits.count, 2)
+        for stage in stages.prefix(max(0, stageRoom)) { rows.append(row(of: stage, names)) }
+        rows += waits.prefix(max(0, height - rows.count))
         let said = failures.map { StyledText("✗ \($0)", .red) }
         let room = height - rows.count - said.count
         let named = items.values.sorted { ($0.stage ?? "~", $0.key) < ($1.stage ?? "~", $1.key) }

@@ -12,20 +12,23 @@ final class BatchView: Sendable {
         /// The last line of how far it is.
         var told: String?
         var live: BatchLiveView?
+        var failures = FailureNotice()
     }
 
     private let console: Console
     private let key: String
     private let job: JobRecord
+    private let plan: Plan
     private let isJSON: Bool
     private let replacesChanged: Bool
     private let state = Mutex(State())
 
-    init(_ console: Console, key: String, job: JobRecord, isJSON: Bool, replacesChanged: Bool = false) {
+    init(_ console: Console, key: String, job: JobRecord, plan: Plan, isJSON: Bool, replacesChanged: Bool = false) {
         self.replacesChanged = replacesChanged
         self.console = console
         self.key = key
         self.job = job
+        self.plan = plan
         self.isJSON = isJSON
     }
 
@@ -46,7 +49,9 @@ final class BatchView: Sendable {
 
     /// An event of an item's job.
     func show(_ event: JobEvent) {
-        if isJSON { console.data(event.json.text) } else { live?.show(event) }
+        if isJSON { return console.data(event.json.text) }
+        state.withLock { $0.failures.apply(event) }
+        live?.show(event)
     }
 
     func take(_ news: BatchNews) {
@@ -72,7 +77,10 @@ final class BatchView: Sendable {
                 live?.note(line) ?? console.note(line)
             }
         case .finished(let item, let batch):
-            state.withLock { $0.batch = batch }
+            state.withLock { state in
+                state.batch = batch
+                if let job = item.job { state.failures.remove(job) }
+            }
             if isJSON { return }
             if item.state == .succeeded { for file in item.files { live?.data(file) ?? console.data(file) } }
             if live == nil, item.state == .failed, let failure = item.failure {
@@ -85,16 +93,26 @@ final class BatchView: Sendable {
         }
     }
 
-    /// One line of how far it is.
+    /// One line of how far it is, and why it gets no further where attempts fail.
     func showProgress() {
-        guard live == nil, let batch = state.withLock({ $0.batch }) else { return }
+        let live = live
+        guard let batch = state.withLock({ $0.batch }) else { return }
         let text = BatchText(key: key, batch: batch)
         let isNews = state.withLock { state in
             defer { state.told = text.counts }
             return state.told != text.counts
         }
-        guard isNews else { return }
-        if isJSON { console.data(text.event("batch.progress", job)) } else { console.note(text.counts) }
+        if isJSON {
+            if isNews { console.data(text.event("batch.progress", job)) }
+            return
+        }
+        if live == nil, isNews { console.note(text.counts) }
+        let telling = state.withLock { $0.failures.look(atWork: batch.underWayCount, batch: key) }
+        guard let telling else { return }
+        // The live view has these lines as long as they hold.
+        if live == nil { for line in telling.lines { console.note(line) } }
+        guard let note = telling.stage.flatMap({ WaitNote(of: $0, in: plan) }) else { return }
+        live?.note(note.line) ?? console.note(note.line)
     }
 
     /// Says which items were left alone although their row says something else by now.

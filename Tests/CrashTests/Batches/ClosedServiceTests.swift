@@ -107,4 +107,27 @@ struct ClosedServiceTests {
             #expect(counts.values.withLock { $0.most } == 3)
         }
     }
+
+    // The batch said nothing of it, for as long as it was away.
+    @Test("that can't be reached is told of once, with what to do and for how long it is waited for")
+    func unreachable() async throws {
+        try await withWorkplace { workplace in
+            let port = try LoopbackServer.unusedPort()
+            try workplace.write("held.json", HeldService.document)
+            try workplace.write("rows.csv", HeldService.rows(6).text)
+            let program = try workplace.start(
+                "run", "held.json", "--each", "rows.csv", "--batch", "june", "--at-once", "4",
+                environment: ["API_URL": "http://127.0.0.1:\(port)"])
+            let said = "june: 4 of 4 at work try again: model: service 'api' gave no answer: "
+            #expect(await program.hasWritten(said), "\(program.text)")
+            #expect(
+                await program.hasWritten("note: it waits for up to 24 h for the service; Ctrl-C suspends"),
+                "\(program.text)")
+            program.signal(SIGINT)
+            let end = await program.end
+            #expect(end.cause == .exited(75), "\(end)")
+            #expect(end.errors.contains("127.0.0.1:\(port) refused the connection\n  hint: "), "\(end)")
+            #expect(end.errors.components(separatedBy: "at work try again").count == 2, "\(end)")
+        }
+    }
 }

@@ -121,7 +121,8 @@ struct BatchSession {
         readsStandardInput: Bool = false
     ) async throws -> ExitStatus {
         let view = BatchView(
-            console, key: job.record.key, job: job.record, isJSON: options.isJSON, replacesChanged: replacesChanged)
+            console, key: job.record.key, job: job.record, plan: draft.plan, isJSON: options.isJSON,
+            replacesChanged: replacesChanged)
         var running = BatchRunner.Options()
         running.overwrites = options.overwrites
         running.onlyReads = isDetached
@@ -199,7 +200,7 @@ struct BatchSession {
         let plan = try await workspace.plan(of: job.record)
         let draft = JobDraft(job.record, plan: plan, secretInputs: secretInputs)
         let lease = try await acquire(job)
-        let view = BatchView(console, key: job.record.key, job: job.record, isJSON: options.isJSON)
+        let view = BatchView(console, key: job.record.key, job: job.record, plan: plan, isJSON: options.isJSON)
         var running = BatchRunner.Options()
         running.cancels = true
         _ = try await run(job, lease, draft, view, running)

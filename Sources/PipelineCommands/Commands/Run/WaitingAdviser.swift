@@ -49,16 +49,10 @@ final class WaitingAdviser: Sendable {
             return open.hasResponse ? 0 : open.silent
         }
         if count == 2, let hint = error["hint"]?.string { return "  hint: \(hint)" }
-        guard let duration = limit(of: event.step), consume(\.noResponse) else { return nil }
-        return "note: it waits for up to \(DurationText.rounded(duration.seconds)) for the service; Ctrl-C suspends"
-    }
-
-    /// For how long the step is tried without a response; nil where that is computed, or no time worth a word.
-    private func limit(of step: StepKey?) -> Duration? {
-        guard let step, let policy = try? plan.stage(step.stage)?.retries.policy(in: Scope()),
-            policy.duration >= .seconds(60)
-        else { return nil }
-        return policy.duration
+        guard let step = event.step, let note = WaitNote(of: step.stage, in: plan), consume(\.noResponse) else {
+            return nil
+        }
+        return note.line
     }
 
     /// True for the first.
