@@ -65,6 +65,19 @@ struct BatchLimitTests {
         #expect(streak(["a", "b"].map { StepFailure("no credit for \($0)", status: 402) }) == 2)
     }
 
+    /// Each item was paid for whose failure named it.
+    @Test("also when each sentence names its item and its files")
+    func namedItems() {
+        let streak = (1...10).reduce(into: FailureStreak()) { streak, number in
+            var item = ItemRecord(number: number, key: "talks/day \(number).wav", state: .failed)
+            item.failure = ItemFailure(
+                stage: "get", failure: StepFailure("can't write /out/day \(number).txt.part: Read-only file system"))
+            streak.add(item)
+        }
+        #expect(streak.count == 10)
+        #expect(streak.group?.code == "can't write …: Read-only file system")
+    }
+
     @Test("by what failed before its reading neither in the end nor before")
     func aside() {
         var batch = batch(BatchSettings(tolerance: .count(1)), [.failed: 3, .cancelled: 1, .succeeded: 2])

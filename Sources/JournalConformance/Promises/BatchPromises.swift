@@ -318,15 +318,20 @@ enum BatchPromises {
 
     static func groups(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         try await withBatch(world, check) { journal, lease in
-            _ = try await add(rows("a", "b", "c"), to: lease, journal, isRead: true)
-            for (begun, title) in zip(try await journal.beginItems(3, of: lease), ["x", "y", "y"]) {
+            _ = try await add(rows("a", "clip-b", "clip-c"), to: lease, journal, isRead: true)
+            for (begun, title) in zip(
+                try await journal.beginItems(3, of: lease), ["x", "no face in clip-b", "no face in clip-c"])
+            {
                 var item = begun.item
                 (item.state, item.ended) = (.failed, .at(9))
                 item.failure = ItemFailure(stage: "model", failure: StepFailure(title))
                 try await journal.finish(item, under: begun.lease)
             }
             let groups = try await journal.failures(of: lease.job, limit: 5)
-            check.expect(groups.map(\.count) == [2, 1] && groups.map(\.example) == ["b", "a"])
+            check.expect(groups.map(\.count) == [2, 1] && groups.map(\.example) == ["clip-b", "a"])
+            check.expect(
+                groups.map(\.code) == ["no face in …", "x"], "an item's own name does not tell its failure from others")
+            check.expect(groups.first?.message == "no face in clip-b", "the example's sentence is as it came")
             check.expect(try await journal.batch(lease.job)?.streak.count == 2)
         }
     }

@@ -36,7 +36,7 @@ struct BatchText {
 
     func line(of group: FailureGroup) -> String {
         let place = group.stage.map { " at \($0)" } ?? ""
-        let code = group.message.contains(group.code) ? "" : "\(group.code) "
+        let code = group.status == nil || group.message.contains(group.code) ? "" : "\(group.code) "
         let row = group.place.map { " (\($0))" } ?? ""
         return "✗ \(group.count)\(place): \(code)\(group.message)  e.g. \(group.example)\(row) — "
             + "pipeline show \(path(of: group.example))"

@@ -113,7 +113,8 @@ package struct FailureStreak: Sendable, Hashable {
             if item.state == .succeeded { self = FailureStreak() }
             return
         }
-        self = FailureStreak(group: failure.group, count: failure.group == group ? count + 1 : 1)
+        let latest = failure.group(of: item.key)
+        self = FailureStreak(group: latest, count: latest == group ? count + 1 : 1)
     }
 }
 

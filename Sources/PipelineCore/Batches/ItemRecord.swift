@@ -115,10 +115,13 @@ package struct ItemFailure: Sendable, Hashable {
     /// judged a failure.
     package var refusal: Int? { failure.status.flatMap { $0 >= 400 ? $0 : nil } }
 
-    /// Failures of one group are told once: the stage, and the status of a refusal or else the sentence.
-    package var group: Group { Group(stage: stage, code: refusal.map(String.init) ?? failure.title) }
+    /// Failures of one group are told once: the stage, and the status of a refusal or else the sentence, without what is the
+    /// item's own in it.
+    package func group(of key: String) -> Group {
+        Group(stage: stage, code: refusal.map(String.init) ?? CommonTitle.make(of: failure.title, key: key))
+    }
 
-    /// The stage and the status of a refusal, or the sentence where there is none.
+    /// The stage and the status of a refusal, or the sentence where there is none, as ``CommonTitle`` has it.
     package struct Group: Sendable, Hashable {
         package let stage: String?
         package let code: String

@@ -93,6 +93,7 @@ package struct AddedItems: Sendable, Hashable {
 /// Items that failed alike.
 package struct FailureGroup: Sendable, Hashable {
     package let stage: String?
+    /// The status of a refusal, or else what the sentences of all of them have in common.
     package let code: String
     package let count: Int
     /// The first item that failed so, and its error's title.
@@ -102,6 +103,9 @@ package struct FailureGroup: Sendable, Hashable {
     package var place: String?
     /// True if any of them was begun, so that it can be begun again.
     package var wasBegun = true
+
+    /// The status of a refusal; nil where there is none, and the message says more than the code.
+    package var status: Int? { Int(code) }
 
     package init(stage: String?, code: String, count: Int, example: String, message: String) {
         self.stage = stage

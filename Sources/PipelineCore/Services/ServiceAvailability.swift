@@ -4,11 +4,16 @@ package struct ServiceAvailability: Sendable {
     package private(set) var closed: ClosedService?
     /// Answers 429 without a time in a row.
     private var refusals = 0
+    /// The time up to which it was closed before it took requests again; nil when it never was.
+    private var lastClosed: Timestamp?
     /// The last turn that was given.
     private var lastTurn: Timestamp?
 
     /// So many answers 429 without a time in a row close a service.
     static let refusalsThatClose = 3
+    /// For so long after it was closed a single one closes it again: else each wave of requests over a quota cost two
+    /// attempts.
+    static let memory = Duration.seconds(60)
     /// The first wait of a service that names none; each one doubles.
     static let shortestWait = Duration.seconds(1)
     static let longestOwnWait = Duration.seconds(300)
@@ -51,8 +56,11 @@ package struct ServiceAvailability: Sendable {
     }
 
     /// Takes in how the service stands in the journal.
-    package mutating func replace(with kept: ClosedService?) {
-        if kept == nil { lastTurn = nil }
+    package mutating func replace(with kept: ClosedService?, at now: Timestamp) {
+        if kept == nil {
+            lastTurn = nil
+            if let closed { lastClosed = min(closed.until, now) }
+        }
         closed = kept
     }
 
@@ -67,7 +75,7 @@ package struct ServiceAvailability: Sendable {
         case .taken:
             refusals = 0
             guard isTrial, closed != nil else { return .nothing }
-            replace(with: nil)
+            replace(with: nil, at: now)
             return .open
         case .nothing:
             // Nobody knows more than before: another one tries, a little later.
@@ -78,9 +86,16 @@ package struct ServiceAvailability: Sendable {
         case .closed(let wait): return close(for: wait, id, name, isTrial, now)
         case .tooMany:
             refusals += 1
-            guard isTrial || closed == nil && refusals >= Self.refusalsThatClose else { return .nothing }
+            let isEnough = refusals >= Self.refusalsThatClose || wasClosed(at: now)
+            guard isTrial || closed == nil && isEnough else { return .nothing }
             return close(for: nil, id, name, isTrial, now)
         }
+    }
+
+    /// True if it was closed a moment ago. By a clock that was set back since, nobody knows.
+    private func wasClosed(at now: Timestamp) -> Bool {
+        guard let lastClosed else { return false }
+        return now - lastClosed <= Self.memory && lastClosed - now <= ClosedService.slack
     }
 
     private mutating func close(

@@ -149,7 +149,7 @@ struct BatchPage {
         page.table(
             "Failures in groups", ["How many", "Stage", "What", "For example"],
             groups.map { group in
-                let code: Markup = group.code == group.message ? "" : "<b>\(group.code)</b> "
+                let code: Markup = group.status == nil ? "" : "<b>\(group.code)</b> "
                 return [
                     "\(JobsPage.number(group.count))", "\(group.stage ?? "before its job began")",
                     "\(code)\(group.message)",

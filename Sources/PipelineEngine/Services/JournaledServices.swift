@@ -122,7 +122,7 @@ package final class JournaledServices: ServiceGate {
             let byID = Dictionary(kept.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
             for id in Set(state.services.keys).union(byID.keys) where state.writing[id, default: 0] == 0 {
                 if state.services[id]?.closed != byID[id] {
-                    state.services[id, default: .init()].replace(with: byID[id])
+                    state.services[id, default: .init()].replace(with: byID[id], at: now)
                 }
             }
         }

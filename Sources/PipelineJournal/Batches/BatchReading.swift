@@ -115,7 +115,8 @@ extension JournalAccess {
     func failures(of batch: Int64, limit: Int) throws(JournalFailure) -> [FailureGroup] {
         try all(
             """
-            SELECT stage, coalesce(CASE WHEN status >= 400 THEN CAST(status AS TEXT) END, error ->> 'title') AS code,
+            SELECT stage, coalesce(CASE WHEN status >= 400 THEN CAST(status AS TEXT) END, error ->> 'code',
+                    error ->> 'title') AS code,
                 count(*) AS count, min(number) AS first, max(attempt) AS attempts
             FROM items WHERE batch = :batch AND state = 'failed' AND state <> 'succeeded' AND state <> 'duplicate'
             GROUP BY stage, code ORDER BY count DESC, first LIMIT :limit
@@ -166,6 +167,16 @@ extension ItemRecord {
         }
         if !row.isNull("results") { results = try row.object("results") }
         files = (try row.json("files").array ?? []).compactMap(\.string)
+    }
+}
+
+extension ItemFailure {
+    /// The form of the column, in which the code of its group stands where no other column or member says it. Rows of before
+    /// are alike by their titles.
+    func json(in group: Group) -> JSON {
+        guard refusal == nil, group.code != failure.title, var object = failure.json.object else { return failure.json }
+        object["code"] = .string(group.code)
+        return .object(object)
     }
 }
 

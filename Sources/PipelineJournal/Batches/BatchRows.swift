@@ -238,6 +238,8 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         _ item: NewItem, _ state: String, _ number: Int, _ reading: Int, _ batch: Int64, attempt: Int = 0
     ) throws(JournalFailure) {
         let isDuplicate = state == "duplicate"
+        let failure = item.failure.map { ItemFailure(stage: nil, failure: $0) }
+        let error = failure.map { $0.json(in: $0.group(of: item.key)) }
         try run(
             """
             INSERT INTO items (batch, number, key, duplicate_of, line, inputs, state, error, attempt, reading)
@@ -246,7 +248,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
             [
                 "batch": batch, "number": number, "key": isDuplicate ? nil : item.key,
                 "duplicate_of": isDuplicate ? item.key : nil, "line": item.line,
-                "inputs": JSON.object(item.inputs), "state": state, "error": item.failure?.json, "attempt": attempt,
+                "inputs": JSON.object(item.inputs), "state": state, "error": error, "attempt": attempt,
                 "reading": reading,
             ])
     }

@@ -21,7 +21,7 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
             """, ["batch": batch, "number": before.number, "job": job.id.text])
         var after = before
         after.state = .running
-        try count(before, after, batch)
+        try count(before, after, nil, batch)
     }
 
     /// Keeps where the item of a job stands by now, and counts it.
@@ -39,8 +39,7 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
         var after = before
         after.apply(outcome)
         if after == before { return }
-        try write(after, batch)
-        try count(before, after, batch)
+        try write(after, over: before, batch)
         if isAside { try takeBack([before.state], batch) }
     }
 
@@ -53,8 +52,7 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
         after.attempt = max(1, before.attempt)
         after.ended = time
         after.failure = ItemFailure(stage: nil, failure: failure)
-        try write(after, batch)
-        try count(before, after, batch)
+        try write(after, over: before, batch)
     }
 
     /// Has a pending item end as cancelled; false for one that is not pending.
@@ -62,12 +60,14 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
         guard let before = try item(number, of: batch), before.state == .pending else { return false }
         var after = before
         (after.state, after.ended, after.attempt) = (.cancelled, time, max(1, before.attempt))
-        try write(after, batch)
-        try count(before, after, batch)
+        try write(after, over: before, batch)
         return true
     }
 
-    private func write(_ item: ItemRecord, _ batch: Int64) throws(JournalFailure) {
+    /// Writes an item that was one thing and is another by now, and counts it.
+    private func write(_ item: ItemRecord, over before: ItemRecord, _ batch: Int64) throws(JournalFailure) {
+        let group = item.failure?.group(of: item.key)
+        let error = group.flatMap { item.failure?.json(in: $0) }
         try run(
             """
             UPDATE items SET state = :state, attempt = :attempt, ended = :ended, seconds = :seconds, stage = :stage,
@@ -78,16 +78,19 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
             [
                 "batch": batch, "number": item.number, "state": item.state.rawValue, "attempt": item.attempt,
                 "ended": item.ended, "seconds": item.seconds, "stage": item.failure?.stage,
-                "status": item.failure?.failure.status, "error": item.failure?.failure.json,
+                "status": item.failure?.failure.status, "error": error,
                 "results": item.results.isEmpty ? nil : Optional(JSON.object(item.results)),
                 "cost": item.cost, "sent": item.moved.sent, "received": item.moved.received,
                 "files": item.files.isEmpty ? nil : Optional(JSON.array(item.files.map { .string($0) })),
             ])
+        try count(before, item, group, batch)
     }
 
     /// Counts an item that was one thing and is another by now, without reading the batch: workers of several machines count
     /// in one row.
-    private func count(_ before: ItemRecord, _ after: ItemRecord, _ batch: Int64) throws(JournalFailure) {
+    private func count(
+        _ before: ItemRecord, _ after: ItemRecord, _ group: ItemFailure.Group?, _ batch: Int64
+    ) throws(JournalFailure) {
         try count([(-1, before.state), (1, after.state)], batch)
         let sent = max(0, after.moved.sent - before.moved.sent)
         let received = max(0, after.moved.received - before.moved.received)
@@ -112,7 +115,7 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
                 UPDATE batches SET streak = 0, streak_stage = NULL, streak_code = NULL
                 WHERE job = :batch AND streak > 0
                 """, ["batch": batch])
-        } else if after.state == .failed, let group = after.failure?.group, let stage = group.stage {
+        } else if after.state == .failed, let group, let stage = group.stage {
             try run(
                 """
                 UPDATE batches SET streak = CASE WHEN streak_stage = :stage AND streak_code = :code THEN streak + 1

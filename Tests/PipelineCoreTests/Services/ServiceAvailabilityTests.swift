@@ -45,6 +45,48 @@ struct ServiceAvailabilityTests {
         #expect(service.closed?.opens(at: time) == time + .seconds(300), "never for longer by itself")
     }
 
+    /// Forty jobs over a quota of ten: each wave of them cost two of their attempts, until there were none left.
+    @Test("for a minute after it was closed the first 429 without a time closes it again, in each process")
+    func waves() throws {
+        let tooMany = ServiceAnswer(status: 429, retryAfter: nil)
+        var service = ServiceAvailability()
+        for _ in 1...3 { _ = record(tooMany, in: &service, at: now) }
+        var other = ServiceAvailability()
+        other.replace(with: try #require(service.closed), at: now)
+        var time = now
+        for _ in 1...5 {
+            time = try #require(service.closed).until
+            #expect(record(.taken, in: &service, isTrial: true, at: time) == .open)
+            #expect(record(.taken, in: &service, at: time) == .nothing)
+            let change = record(tooMany, in: &service, at: time)
+            #expect(change == .close(try #require(service.closed)))
+            #expect(service.closed?.until == time + .seconds(1), "it took something in between")
+        }
+        time = time + .seconds(1)
+        #expect(record(.taken, in: &service, isTrial: true, at: time) == .open)
+        #expect(record(tooMany, in: &service, at: time + .seconds(61)) == .nothing, "that was long ago")
+        other.replace(with: nil, at: now + .seconds(1))
+        var earlier = other
+        #expect(record(tooMany, in: &other, at: now + .seconds(2)) != .nothing)
+        #expect(record(tooMany, in: &earlier, at: now - .seconds(900)) == .nothing, "the clock was set back")
+    }
+
+    /// Its waits are the same as ever: it is never open in between.
+    @Test("a job that is alone with a service that always answers 429 has two attempts before it waits at no cost")
+    func alone() {
+        let tooMany = ServiceAnswer(status: 429, retryAfter: nil)
+        var service = ServiceAvailability()
+        var time = now
+        var free = 0
+        for _ in 1...6 {
+            let isTrial = service.admission(at: time) == nil
+            if record(tooMany, in: &service, isTrial: isTrial, at: time) != .nothing { free += 1 }
+            time = service.closed?.until ?? time + .seconds(1)
+        }
+        #expect(free == 4)
+        #expect(time == now + .seconds(2 + 1 + 2 + 4 + 8))
+    }
+
     @Test("only a trial opens it: an answer to what was under way before says nothing")
     func late() {
         var service = ServiceAvailability()
