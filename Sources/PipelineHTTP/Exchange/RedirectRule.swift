@@ -30,8 +30,11 @@ package struct RedirectRule {
             && !URLParts.haveSameOrigin(request.url, next.url)
     }
 
-    /// The request of the next hop; it has the body as long as it keeps its method. Credentials stay with their origin.
-    func next(after request: RequestDescription, status: Int, to url: String) -> RequestDescription {
+    /// The request of the next hop; it has the body as long as it keeps its method. Credentials stay with their origin; a
+    /// signature, which covers the URL, is made anew.
+    func next(
+        after request: RequestDescription, status: Int, to url: String
+    ) throws(RequestFailure) -> RequestDescription {
         var next = request
         next.url = URLParts.withoutUser(url)?.url ?? url
         next.method = Self.method(after: request.method, status: status)
@@ -46,7 +49,9 @@ package struct RedirectRule {
         if !keepsCredentials, !URLParts.haveSameOrigin(request.url, next.url) {
             next.headers = HTTPFields(
                 request.headers.filter { !request.isCredential($0.name) && next.headers.contains($0.name) })
+            next.credentials.sign = nil
         }
+        if let sign = next.credentials.sign { try sign(&next) }
         return next
     }
 }
