@@ -58,6 +58,25 @@ struct RedirectTests {
         #expect(second.header("Content-Type") == (keeps ? "a/b" : nil))
     }
 
+    /// A receiver that checks them refused the request that came without its body.
+    @Test("digests of a body go with it", arguments: [303, 307])
+    func digests(status: Int) async throws {
+        let server = try LoopbackServer { $0.target == "/" ? Self.redirect(status, to: "/next") : .status(200) }
+        defer { server.stop() }
+        let names = ["Content-Digest", "Repr-Digest", "Content-MD5", "Digest", "X-Amz-Content-Sha256"]
+        var request = RequestDescription(
+            method: .post, url: server.url, headers: [.accept: "text/plain"], body: .text("x"))
+        for name in names.dropFirst(2) { try request.setHeader(name, to: "x") }
+        _ = try await network.exchange(
+            request, decorators: [ContentDigest()], options: ExchangeOptions(redirects: 1))
+        let (first, second) = (server.requests[0], server.requests[1])
+        for name in names {
+            #expect(first.header(name) != nil)
+            #expect(second.header(name) == (status == 307 ? first.header(name) : nil), "\(name)")
+        }
+        #expect(second.header("Accept") == "text/plain")
+    }
+
     @Test("credentials stay with their origin", arguments: [false, true])
     func credentials(keeps: Bool) async throws {
         let target = try LoopbackServer { _ in .status(200) }
