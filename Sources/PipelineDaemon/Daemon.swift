@@ -137,19 +137,26 @@ final class Daemon: Sendable {
         await metrics?.stop()
         await pages.withLock { $0 }?.stop()
         if claims == nil, manager.listener == nil { unlink(ControlAddress(stateFolder: settings.stateFolder).path) }
-        await workspace.finish()
+        await workspace.finishTraces()
         await journal.close()
+        // The jobs are free by now; only the process is still there.
+        await workspace.finishTokens()
         log.note("stopped")
     }
 
     /// Asks everything to stop, and ends the process in any case before a service manager loses its patience: what is
-    /// not told to the journal by then is found by the next owner, as after a crash.
+    /// not told to the journal by then is found by the next owner, as after a crash. It gets more time for a refresh token,
+    /// which nobody would find.
     private func stop() {
         manager.tell("STOPPING=1")
         log.note("stopping")
         jobs.batches.leave()
         scheduler.stop()
-        ForcedExit.exit(after: 4)
+        ForcedExit.exit(after: 4) { [workspace, manager] in
+            guard workspace.awaitsToken else { return false }
+            manager.tell("EXTEND_TIMEOUT_USEC=5000000")
+            return true
+        }
     }
 
     /// The receiver of pushes, where it can be reached: at the address asked for, else at the port of a public address

@@ -58,6 +58,25 @@ struct RedirectTests {
         #expect(second.header("Content-Type") == (keeps ? "a/b" : nil))
     }
 
+    /// A receiver that checks them refused the request that came without its body.
+    @Test("digests of a body go with it", arguments: [303, 307])
+    func digests(status: Int) async throws {
+        let server = try LoopbackServer { $0.target == "/" ? Self.redirect(status, to: "/next") : .status(200) }
+        defer { server.stop() }
+        let names = ["Content-Digest", "Repr-Digest", "Content-MD5", "Digest", "X-Amz-Content-Sha256"]
+        var request = RequestDescription(
+            method: .post, url: server.url, headers: [.accept: "text/plain"], body: .text("x"))
+        for name in names.dropFirst(2) { try request.setHeader(name, to: "x") }
+        _ = try await network.exchange(
+            request, decorators: [ContentDigest()], options: ExchangeOptions(redirects: 1))
+        let (first, second) = (server.requests[0], server.requests[1])
+        for name in names {
+            #expect(first.header(name) != nil)
+            #expect(second.header(name) == (status == 307 ? first.header(name) : nil), "\(name)")
+        }
+        #expect(second.header("Accept") == "text/plain")
+    }
+
     @Test("credentials stay with their origin", arguments: [false, true])
     func credentials(keeps: Bool) async throws {
         let target = try LoopbackServer { _ in .status(200) }
@@ -83,6 +102,50 @@ struct RedirectTests {
         #expect(server.requests.map { $0.header("Authorization") } == ["Bearer t", "Basic dTpw", nil])
         #expect(server.requests[2].header("X-Odd-Token") == "v")
         #expect(target.requests.count == 3)
+    }
+
+    /// It was sent on with the signature of the first URL, which no service takes.
+    @Test(
+        "a signed request is signed anew for where it is led, without its body too", arguments: ["execute-api", "s3"],
+        [303, 307])
+    func signature(service: String, status: Int) async throws {
+        let server = try LoopbackServer { $0.target == "/" ? Self.redirect(status, to: "/next?b=2&a=1") : .status(200) }
+        defer { server.stop() }
+        let signer = AWSSignature(region: "r", service: service, accessKey: "a", secretKey: "b", sessionToken: "t")
+        let context = DecorationContext(time: { .seconds(1_440_938_160) })
+        var request = RequestDescription(
+            method: .post, url: server.url, headers: [.contentType: "a/b"], body: .text("x"))
+        _ = try await network.exchange(
+            request, decorators: [signer], context: context, options: ExchangeOptions(redirects: 1))
+        request.url += "/next?b=2&a=1"
+        if status == 303 { request = RequestDescription(url: request.url) }
+        let expected = try await RequestBuilder().build(request, decorators: [signer], context: context)
+        for name in ["Authorization", "X-Amz-Date", "X-Amz-Security-Token", "X-Amz-Content-Sha256"] {
+            let value = HTTPField.Name(name).flatMap { expected.headers[$0] }
+            #expect(server.requests[1].header(name) == value, "\(name)")
+        }
+    }
+
+    @Test("a signed request goes to another origin unsigned, or signed anew if it may", arguments: [false, true])
+    func signatureElsewhere(keeps: Bool) async throws {
+        let target = try LoopbackServer { $0.target == "/" ? Self.redirect(307, to: "/end") : .status(200) }
+        let server = try LoopbackServer { _ in Self.redirect(307, to: target.url) }
+        defer {
+            server.stop()
+            target.stop()
+        }
+        let signer = AWSSignature(region: "r", service: "s3", accessKey: "a", secretKey: "b")
+        let context = DecorationContext(time: { .seconds(1_440_938_160) })
+        _ = try await network.exchange(
+            RequestDescription(url: server.url), decorators: [signer], context: context,
+            options: ExchangeOptions(redirectKeepsCredentials: keeps))
+        var expected: [String?] = []
+        for path in ["/", "/end"] {
+            let request = RequestDescription(url: target.url + path)
+            let signed = try await RequestBuilder().build(request, decorators: [signer], context: context)
+            expected.append(keeps ? signed.headers[.authorization] : nil)
+        }
+        #expect(target.requests.map { $0.header("Authorization") } == expected)
     }
 
     @Test("another name for the same address is another origin, the same one is not")

@@ -70,6 +70,7 @@ public enum PipelineCommands {
                 }
             }
             func finish() async {
+                if workspace.awaitsToken { console.note("waits for the answer to a refresh token that was sent") }
                 await workspace.finish()
                 for problem in problems.withLock({ $0 }) { console.note("warning: \(problem)") }
             }

@@ -10,10 +10,18 @@ public final class AccessTokens: Sendable {
     private struct Entry {
         var token: AccessToken?
         /// The request for a token that is under way.
-        var fetch: Task<Void, Never>?
+        var fetch: Fetch?
         var waiters: [UInt64: CheckedContinuation<ServiceResponse, Never>] = [:]
         /// The way in which this client says who it is, once one way has worked.
         var authentication: TokenGrant.Authentication?
+    }
+
+    private struct Fetch {
+        /// That of the waiter that began it.
+        let number: UInt64
+        let task: Task<Void, Never>
+        /// True once a refresh token may have been sent, which is worth nothing when another comes back.
+        var isSpending = false
     }
 
     private struct State {
@@ -73,7 +81,23 @@ public final class AccessTokens: Sendable {
         }
     }
 
-    /// The one task of its own: it outlives the waiter that began it when others have joined, and ends with the last.
+    /// True while the answer to a refresh token that was sent has not come: a process that ended now would lose the one that
+    /// takes its place.
+    package var isSpending: Bool {
+        state.withLock { state in state.entries.values.contains { $0.fetch?.isSpending == true } }
+    }
+
+    /// Waits until nothing ``isSpending``, at most for `limit`; also in a task that is cancelled.
+    package func finish(within limit: Duration) async {
+        let end = ContinuousClock.now.advanced(by: limit)
+        let waiting = Task {
+            while isSpending, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(20)) }
+        }
+        await waiting.value
+    }
+
+    /// The one task of its own: it outlives the waiter that began it when others have joined, and ends with the last, unless
+    /// it is spending.
     private func wait(
         _ continuation: CheckedContinuation<ServiceResponse, Never>, _ number: UInt64, for source: TokenSource,
         _ options: ExchangeOptions
@@ -82,27 +106,39 @@ public final class AccessTokens: Sendable {
         state.withLock { state in
             state.entries[source, default: Entry()].waiters[number] = continuation
             if state.entries[source]?.fetch == nil {
-                state.entries[source]?.fetch = Task { await self.fetch(source, options) }
+                let task = Task { await self.fetch(source, number, options) }
+                state.entries[source]?.fetch = Fetch(number: number, task: task)
             }
         }
     }
 
     private func giveUp(_ number: UInt64, _ source: TokenSource) {
-        let (waiter, fetch) = state.withLock { state in
+        let (waiter, fetch) = state.withLock {
+            state -> (CheckedContinuation<ServiceResponse, Never>?, Task<Void, Never>?) in
             let waiter = state.entries[source]?.waiters.removeValue(forKey: number)
             let isLast = waiter != nil && state.entries[source]?.waiters.isEmpty == true
-            let fetch = isLast ? state.entries[source]?.fetch : nil
-            if isLast { state.entries[source]?.fetch = nil }
-            return (waiter, fetch)
+            guard isLast, let fetch = state.entries[source]?.fetch, !fetch.isSpending else { return (waiter, nil) }
+            state.entries[source]?.fetch = nil
+            return (waiter, fetch.task)
         }
         fetch?.cancel()
         waiter?.resume(returning: .failure(.cancelled()))
     }
 
-    private func fetch(_ source: TokenSource, _ options: ExchangeOptions) async {
-        let answer = await answer(from: source, options)
+    /// Says whether the first byte with a refresh token may go out: not when its fetch was given up. From then on it is not
+    /// cancelled: an endpoint that gives a new one each time has forgotten the one that was sent.
+    private func spend(_ number: UInt64, _ source: TokenSource) -> Bool {
+        state.withLock { state in
+            guard state.entries[source]?.fetch?.number == number else { return false }
+            state.entries[source]?.fetch?.isSpending = true
+            return true
+        }
+    }
+
+    private func fetch(_ source: TokenSource, _ number: UInt64, _ options: ExchangeOptions) async {
+        let answer = await answer(from: source, number, options)
         let waiters = state.withLock { state -> [CheckedContinuation<ServiceResponse, Never>] in
-            guard !Task.isCancelled else { return [] }
+            guard state.entries[source]?.fetch?.number == number else { return [] }
             if case .success(let token) = answer { state.entries[source]?.token = token }
             state.entries[source]?.fetch = nil
             defer { state.entries[source]?.waiters = [:] }
@@ -111,9 +147,14 @@ public final class AccessTokens: Sendable {
         for waiter in waiters { waiter.resume(returning: answer) }
     }
 
-    private func answer(from source: TokenSource, _ options: ExchangeOptions) async -> ServiceResponse {
+    private func answer(
+        from source: TokenSource, _ number: UInt64, _ options: ExchangeOptions
+    ) async -> ServiceResponse {
         switch source {
-        case .endpoint(let grant): return await ask(grant, options)
+        case .endpoint(let grant):
+            var options = options.forToken(at: grant.tokenURL)
+            if grant.refreshToken != nil { options.mayBegin = { [self] in spend(number, source) } }
+            return await ask(grant, options)
         case .signed(let token):
             do throws(RequestFailure) {
                 let now = time()
@@ -173,7 +214,7 @@ public final class AccessTokens: Sendable {
         do {
             let request = try grant.request(
                 authentication, rotated: rotated, now: time(), identifier: Self.identifier)
-            let response = try await transport.start(request, options: options.forToken(at: grant.tokenURL)).value
+            let response = try await transport.start(request, options: options).value
             return judged(response, grant)
         } catch let failure as RequestFailure {
             return .failure(ExchangeFailure(failure))
@@ -210,7 +251,7 @@ extension ExchangeOptions {
         var options = ExchangeOptions(
             totalTimeout: .seconds(60), connectTimeout: connectTimeout, redirects: 0, maximumBodyBytes: 1 << 20,
             proxy: proxy)
-        options.tls = tls
+        (options.tls, options.onToken) = (tls, onToken)
         if URLParts(url)?.origin != requestOrigin {
             options.tls = TLSOptions(ca: tls.ca, minimumVersion: tls.minimumVersion)
         }

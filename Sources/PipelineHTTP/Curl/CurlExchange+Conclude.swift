@@ -63,7 +63,12 @@ extension CurlExchange {
         guard let url = CurlURL.resolve(location, against: hop.request.url) else {
             return .end(.failure(failure(.redirectRefused(location))))
         }
-        let next = rule.next(after: hop.request, status: status, to: url)
+        let next: RequestDescription
+        do throws(RequestFailure) {
+            next = try rule.next(after: hop.request, status: status, to: url)
+        } catch {
+            return .end(.failure(failure(.invalidRequest(error.message))))
+        }
         if rule.withholdsBody(of: next, after: hop.request) {
             return .end(.failure(failure(.bodyWithheld(URLParts(next.url)?.origin ?? next.url))))
         }

@@ -9,7 +9,8 @@ import HTTPTypes
 /// `x-amz-content-sha256`; over https a body from a file is sent there as `UNSIGNED-PAYLOAD`, since TLS protects it and
 /// it would be read twice. Any other body is hashed, files included.
 ///
-/// A URL that is signed already (`X-Amz-Signature` in its query) stays as it is.
+/// A URL that is signed already (`X-Amz-Signature` in its query) stays as it is. The request of a redirect that credentials
+/// follow is signed anew.
 public struct AWSSignature: CredentialDecorator {
     /// The region, as `eu-central-1`.
     public let region: String
@@ -32,25 +33,52 @@ public struct AWSSignature: CredentialDecorator {
     public var account: String { accessKey }
 
     public func decorate(_ request: inout RequestDescription, in context: DecorationContext) throws(RequestFailure) {
-        guard request.isAtCredentialOrigin else { return }
+        guard request.isAtCredentialOrigin, let parts = try merged(&request) else { return }
+        let payload = try payload(of: request, isEncrypted: parts.scheme == "https")
+        try sign(&request, parts, payload, at: context.time())
+        request.credentials.sign = { [self, time = context.time] request throws(RequestFailure) in
+            try signAgain(&request, payload, at: time())
+        }
+    }
+
+    /// Signs the request of a redirect.
+    ///
+    /// - Parameter payload: that of the first request: a body that goes along is not read again.
+    private func signAgain(
+        _ request: inout RequestDescription, _ payload: String, at time: Duration
+    ) throws(RequestFailure) {
+        for name in [.authorization, Self.date, Self.token] { request.headers[name] = nil }
+        if isStorage { request.headers[Self.digest] = nil }
+        guard let parts = try merged(&request) else { return }
+        let payload = request.body.isNone ? SHA256.hash(data: [UInt8]()).hex : payload
+        try sign(&request, parts, payload, at: time)
+    }
+
+    /// Merges the query into the URL: what is signed must be what is sent. Nil for a URL that is signed already.
+    private func merged(_ request: inout RequestDescription) throws(RequestFailure) -> URLParts? {
         let url = try request.absoluteURL()
         guard let parts = URLParts(url) else { throw RequestFailure("this URL can't be signed") }
         let query = AWSCanonical.parameters(of: parts.query)
-        guard !query.contains(where: { $0.name == "X-Amz-Signature" }) else { return }
-        // What is signed must be what is sent: the query is merged now.
+        guard !query.contains(where: { $0.name == "X-Amz-Signature" }) else { return nil }
         request.url = url
         request.query = []
-        let time = AWSCanonical.time(context.time())
+        return parts
+    }
+
+    private func sign(
+        _ request: inout RequestDescription, _ parts: URLParts, _ payload: String, at now: Duration
+    ) throws(RequestFailure) {
+        let time = AWSCanonical.time(now)
         try request.setHeader("X-Amz-Date", to: time)
         if let sessionToken, !sessionToken.isEmpty {
             try request.setCredentialHeader("X-Amz-Security-Token", to: sessionToken)
         }
-        let payload = try payload(of: request, isEncrypted: parts.scheme == "https")
         if isStorage { try request.setHeader("X-Amz-Content-Sha256", to: payload) }
         let fields = AWSCanonical.fields(of: request.headers, host: Self.host(of: parts))
         let names = fields.map(\.name).joined(separator: ";")
         let canonical = [
-            request.method.rawValue, AWSCanonical.path(parts.path, isStorage: isStorage), AWSCanonical.text(of: query),
+            request.method.rawValue, AWSCanonical.path(parts.path, isStorage: isStorage),
+            AWSCanonical.text(of: AWSCanonical.parameters(of: parts.query)),
             fields.map { "\($0.name):\($0.value)\n" }.joined(), names, payload,
         ].joined(separator: "\n")
         let scope = "\(time.prefix(8))/\(region)/\(service)/aws4_request"
@@ -61,10 +89,14 @@ public struct AWSSignature: CredentialDecorator {
             to: "AWS4-HMAC-SHA256 Credential=\(accessKey)/\(scope), SignedHeaders=\(names), Signature=\(signature)")
     }
 
+    private static let date = HTTPField.Name("X-Amz-Date")!
+    private static let token = HTTPField.Name("X-Amz-Security-Token")!
+    private static let digest = HTTPField.Name("X-Amz-Content-Sha256")!
+
     private var isStorage: Bool { service == "s3" }
 
     private func payload(of request: RequestDescription, isEncrypted: Bool) throws(RequestFailure) -> String {
-        if isStorage, let given = request.headers[HTTPField.Name("X-Amz-Content-Sha256")!] { return given }
+        if isStorage, let given = request.headers[Self.digest] { return given }
         let segments = request.body.segments
         let readsFiles = segments.contains { if case .bytes = $0 { false } else { true } }
         if isStorage, isEncrypted, readsFiles { return "UNSIGNED-PAYLOAD" }

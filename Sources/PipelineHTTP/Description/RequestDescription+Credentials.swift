@@ -1,6 +1,16 @@
 import HTTPTypes
 
 extension RequestDescription {
+    /// What decorators have done for its credentials.
+    struct CredentialState: Sendable {
+        var areClaimed = false
+        /// Signs it anew, when a redirect has changed what the signature covers; nil for one that is not signed.
+        var sign: (@Sendable (inout RequestDescription) throws(RequestFailure) -> Void)?
+    }
+
+    /// True once a decorator has put credentials in: of several only the innermost applies.
+    public var hasCredentials: Bool { credentials.areClaimed }
+
     /// True while the request leads to the origin that its credentials belong to.
     package var isAtCredentialOrigin: Bool {
         credentialOrigin == nil || URLParts(url)?.origin == credentialOrigin

@@ -30,8 +30,8 @@ public struct RequestDescription: Sendable {
     public var tokenSource: TokenSource?
     /// The rule by which a cached response may be served for a new one; nil for never.
     public var cachePolicy: CachePolicy?
-    /// True once a decorator has put credentials in: of several only the innermost applies.
-    public private(set) var hasCredentials = false
+    /// The state of its credentials besides their fields.
+    var credentials = CredentialState()
 
     /// A request without decorations; `url` may have a query, which `query` is added to.
     public init(
@@ -56,7 +56,7 @@ public struct RequestDescription: Sendable {
     /// to another origin than that of its credentials gets none.
     public mutating func claimCredentials() -> Bool {
         guard isAtCredentialOrigin else { return false }
-        defer { hasCredentials = true }
+        defer { credentials.areClaimed = true }
         return !hasCredentials && headers[.authorization] == nil
     }
 }

@@ -24,29 +24,38 @@ package struct RedirectRule {
         return turnsToGet ? .get : method
     }
 
+    /// The fields that say something of the body, and go with it (RFC 9110, section 15.4; RFC 9530), in lower case.
+    private static let bodyFields: Set<String> = [
+        "content-type", "content-encoding", "content-language", "content-location", "content-digest", "repr-digest",
+        "content-md5", "digest", "x-amz-content-sha256",
+    ]
+
     /// Returns whether the next hop would bring a body that is made from a secret to another origin.
     func withholdsBody(of next: RequestDescription, after request: RequestDescription) -> Bool {
         next.bodyHoldsSecret && !next.body.isNone && !keepsCredentials
             && !URLParts.haveSameOrigin(request.url, next.url)
     }
 
-    /// The request of the next hop; it has the body as long as it keeps its method. Credentials stay with their origin.
-    func next(after request: RequestDescription, status: Int, to url: String) -> RequestDescription {
+    /// The request of the next hop; it has the body as long as it keeps its method. Credentials stay with their origin; a
+    /// signature, which covers the URL, is made anew.
+    func next(
+        after request: RequestDescription, status: Int, to url: String
+    ) throws(RequestFailure) -> RequestDescription {
         var next = request
         next.url = URLParts.withoutUser(url)?.url ?? url
         next.method = Self.method(after: request.method, status: status)
         if next.method != request.method || status == 303 && request.method != .head {
             next.body = .none
-            for name in [HTTPField.Name.contentType, .contentEncoding, .contentLanguage, .contentLocation] {
-                next.headers[name] = nil
-            }
+            next.headers = HTTPFields(next.headers.filter { !Self.bodyFields.contains($0.name.canonicalName) })
         }
         // Whose work this is concerns the service alone.
         if !URLParts.haveSameOrigin(request.url, next.url) { next.headers[.traceparent] = nil }
         if !keepsCredentials, !URLParts.haveSameOrigin(request.url, next.url) {
             next.headers = HTTPFields(
                 request.headers.filter { !request.isCredential($0.name) && next.headers.contains($0.name) })
+            next.credentials.sign = nil
         }
+        if let sign = next.credentials.sign { try sign(&next) }
         return next
     }
 }

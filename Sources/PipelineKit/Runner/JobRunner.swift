@@ -115,7 +115,10 @@ public struct JobRunner: Sendable {
         }
         if end == .lost { throw JournalFailure.stale }
         guard let snapshot = try await journal.snapshot(of: job.job) else { throw JournalFailure.noSuchJob(job.job) }
-        return JobResult(snapshot)
+        let result = JobResult(snapshot)
+        // The program may end next.
+        if result.phase != .succeeded { await workspace.finishTokens() }
+        return result
     }
 
     /// The first mistake of a document or of inputs stands for all.

@@ -27,6 +27,7 @@ package final class Workspace: Sendable {
     /// The exporter that sends spans, once an engine was made and where a collector is named.
     private let exporter = Mutex<TraceExporter?>(nil)
     private let network: Network
+    private let tokens: AccessTokens
     private let outageObserver = Mutex<@Sendable (JournalFailure?) -> Void> { _ in }
     private let traceObserver = Mutex<@Sendable (String) -> Void> { _ in }
 
@@ -36,8 +37,7 @@ package final class Workspace: Sendable {
         exchanges = ExchangeFiles(stateFolder: settings.stateFolder)
         let cache = SQLiteResponseCache(stateFolder: settings.stateFolder)
         let curl = CurlTransport()
-        let tokens = AccessTokens(
-            transport: curl, refreshTokens: RefreshTokenFiles(folder: settings.stateFolder))
+        tokens = AccessTokens(transport: curl, refreshTokens: RefreshTokenFiles(folder: settings.stateFolder))
         let transport = CachingTransport(AuthorizingTransport(curl, tokens: tokens), cache: cache)
         // Nothing that stages use stands between spans and their collector.
         network = Network(transport: curl)
@@ -161,8 +161,20 @@ package final class Workspace: Sendable {
             exchanges: exchanges, owner: owner, keyedHash: { key.hash($0) }, observe: observe)
     }
 
-    /// Gives what is still on its way a moment: the last spans of a trace, two seconds at most. The process may end then.
-    package func finish() async { await exporter.withLock { $0 }?.finish(within: .seconds(2)) }
+    /// Gives what is still on its way a moment: the last spans of a trace, and refresh tokens. The process may end then.
+    package func finish() async {
+        await finishTraces()
+        await finishTokens()
+    }
+
+    /// Gives the last spans of a trace a moment, two seconds at most.
+    package func finishTraces() async { await exporter.withLock { $0 }?.finish(within: .seconds(2)) }
+
+    /// True while a refresh token was sent and the one that takes its place has not come: it is lost if the process ends.
+    package var awaitsToken: Bool { tokens.isSpending }
+
+    /// Waits while it ``awaitsToken``: as long as a request for a token may take, and a little more.
+    package func finishTokens() async { await tokens.finish(within: .seconds(65)) }
 
     private func traceExporter(_ journal: Journal) -> TraceExporter? {
         exporter.withLock { exporter in

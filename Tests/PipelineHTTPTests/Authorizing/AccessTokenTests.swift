@@ -237,6 +237,67 @@ struct AccessTokenTests {
             ])
     }
 
+    @Test("a refresh token that may have been sent is never called off: the one in its place is kept when nobody waits")
+    func spentRefreshToken() async throws {
+        final class Store: RefreshTokenStore {
+            let kept = Mutex<[String]>([])
+            func latest(of original: String, for account: String) -> String? { kept.withLock(\.last) }
+            func keep(_ token: String, of original: String, for account: String) { kept.withLock { $0.append(token) } }
+        }
+        let (isAsked, gate) = (Gate(), Gate())
+        let transport = ScriptedTransport { request, options async throws(ExchangeFailure) in
+            guard request.url == "http://auth.test/token" else { return HTTPExchangeResponse(status: 200) }
+            guard options.mayBegin?() == true else { throw .cancelled() }
+            isAsked.open()
+            await gate.wait()
+            let body = #"{"access_token":"a","refresh_token":"r1","expires_in":3600}"#
+            return HTTPExchangeResponse(status: 200, body: Array(body.utf8))
+        }
+        let store = Store()
+        let tokens = AccessTokens(transport: transport, refreshTokens: store)
+        let network = Network(transport: AuthorizingTransport(transport, tokens: tokens))
+        let grant = TokenGrant(tokenURL: "http://auth.test/token", clientID: "me", refreshToken: "r0")
+        let request = RequestDescription(url: "http://api.test/")
+        let waiting = Task { try await network.exchange(request, decorators: [OAuth2(grant)]) }
+        await isAsked.wait()
+        waiting.cancel()
+        await #expect(throws: ExchangeFailure.self) { try await waiting.value }
+        #expect(tokens.isSpending)
+        gate.open()
+        await tokens.finish(within: .seconds(60))
+        #expect(!tokens.isSpending)
+        #expect(store.kept.withLock { $0 } == ["r1"])
+        // The access token that came is as good as any.
+        _ = try await network.exchange(request, decorators: [OAuth2(grant)])
+        #expect(transport.requests.map(\.url) == ["http://auth.test/token", "http://api.test/"])
+    }
+
+    @Test("a refresh token that has not been sent stays where it is once nobody waits, and nothing is waited for")
+    func unspentRefreshToken() async throws {
+        let (isAsked, isOver) = (Gate(), Gate())
+        let mayBegin = Mutex<Bool?>(nil)
+        let transport = ScriptedTransport { _, options async throws(ExchangeFailure) in
+            isAsked.open()
+            // It goes on when it is cancelled.
+            await Gate().wait()
+            mayBegin.withLock { $0 = options.mayBegin?() }
+            isOver.open()
+            throw .cancelled()
+        }
+        let tokens = AccessTokens(transport: transport)
+        let network = Network(transport: AuthorizingTransport(transport, tokens: tokens))
+        let grant = TokenGrant(tokenURL: "http://auth.test/token", clientID: "me", refreshToken: "r0")
+        let waiting = Task {
+            try await network.exchange(RequestDescription(url: "http://api.test/"), decorators: [OAuth2(grant)])
+        }
+        await isAsked.wait()
+        waiting.cancel()
+        await #expect(throws: ExchangeFailure.self) { try await waiting.value }
+        await isOver.wait()
+        #expect(mayBegin.withLock { $0 } == false)
+        #expect(!tokens.isSpending)
+    }
+
     @Test("of two processes at once each asks with what the one before it got")
     func takingTurns() async throws {
         final class Store: RefreshTokenStore {
