@@ -87,4 +87,23 @@ struct MailTests {
         #expect(!server.lines.contains { $0.hasPrefix("AUTH") })
         #expect(!failure.message.contains("hunter22"))
     }
+
+    @Test("a server that offers encryption has its own certificate: a mail without a password goes there all the same")
+    func ownCertificate() async throws {
+        let server = try await SecureMailServer(host: "127.0.0.1")
+        defer { server.stop() }
+        #expect(try await bench.deliver(Self.entry(UInt16(server.port))) == nil)
+        #expect(server.hasTakenOverTLS)
+    }
+
+    @Test("a password goes to another machine only if its certificate is right")
+    func wrongCertificate() async throws {
+        let server = try await SecureMailServer(host: "127.0.0.2")
+        defer { server.stop() }
+        let failure = try #require(
+            try await bench.deliver(
+                #""email": { "smtp": "smtp://user:hunter22@127.0.0.2:\#(server.port)", "from": "a@b.c", "to": "x@y.z" }"#
+            ))
+        #expect(failure.message.contains("certificate"))
+    }
 }
