@@ -64,6 +64,23 @@ struct MailTests {
         #expect(failure.isRetryable == isRetryable)
     }
 
+    @Test("who is taken gets the mail, and who is refused is named; it is not sent again to those who have it")
+    func refusedInPart() async throws {
+        let refusals = [
+            "RCPT TO:<gone@example.com>": "550-no\r\n550 such box", "RCPT TO:<full@example.com>": "452 full",
+        ]
+        let server = try server { refusals[$0] }
+        defer { server.stop() }
+        let failure = try #require(
+            try await bench.deliver(
+                Self.entry(
+                    server.port,
+                    to: #"["gone@example.com", "me@example.com", "Full <full@example.com>", "you@example.com"]"#)))
+        #expect(server.lines.contains("."), "the mail was not sent")
+        #expect(failure.message.contains("refused 'gone@example.com' (550), 'full@example.com' (452); the other"))
+        #expect(!failure.isRetryable)
+    }
+
     @Test("no server is worth another try; what is no address is told at once, and a header can't be smuggled in")
     func unreachable() async throws {
         let port = try LoopbackServer.unusedPort()

@@ -22,7 +22,7 @@ final class MailSubmission: Sendable {
         self.message = message
     }
 
-    /// Returns when the server has taken the message.
+    /// Returns when the server has taken the message for all recipients; throws also when it did so for some.
     func perform() async throws(NotificationFailure) {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -47,17 +47,33 @@ final class MailSubmission: Sendable {
         for recipient in recipients { list = curl_slist_append(list, "<\(recipient)>") }
         defer { curl_slist_free_all(list) }
         let source = MailSource(message) { [weak self] in self?.isCancelled.withLock { $0 } ?? true }
-        set(easy, list, source)
+        set(easy, list)
+        setCallbacks(easy, source)
         let code = withExtendedLifetime(source) { curl_easy_perform(easy) }
-        guard code != CURLE_OK else { return .success(()) }
-        return .failure(failure(code, easy))
+        guard code == CURLE_OK else { return .failure(failure(code, easy)) }
+        if let failure = refusal(source.replies) { return .failure(failure) }
+        return .success(())
     }
 
-    private func set(_ easy: UnsafeMutableRawPointer, _ list: UnsafeMutablePointer<curl_slist>?, _ source: MailSource) {
+    /// Says who of the recipients did not get the mail. It is not sent again: the others have it.
+    ///
+    /// - Parameter replies: those of the server. Before the one to `DATA`, which is 354, come those to `RCPT`, in order.
+    private func refusal(_ replies: [Int]) -> NotificationFailure? {
+        guard let data = replies.lastIndex(of: 354) else { return nil }
+        let answers = zip(recipients, replies[..<data].suffix(recipients.count))
+        let refused = answers.filter { $0.1 / 100 != 2 }.map { "'\($0.0)' (\($0.1))" }
+        guard !refused.isEmpty else { return nil }
+        return NotificationFailure(
+            "the mail server refused \(refused.joined(separator: ", ")); the other recipients got the mail",
+            isRetryable: false)
+    }
+
+    private func set(_ easy: UnsafeMutableRawPointer, _ list: UnsafeMutablePointer<curl_slist>?) {
         ccurl_set_string(easy, CURLOPT_URL, server)
         ccurl_set_string(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps")
         ccurl_set_string(easy, CURLOPT_MAIL_FROM, "<\(sender)>")
         ccurl_set_list(easy, CURLOPT_MAIL_RCPT, list)
+        ccurl_allow_refused_recipients(easy)
         ccurl_set_long(easy, CURLOPT_USE_SSL, Int(needsEncryption ? CURLUSESSL_ALL.rawValue : CURLUSESSL_TRY.rawValue))
         if !needsEncryption, server.hasPrefix("smtp://") {
             // What would else go in clear text.
@@ -70,6 +86,9 @@ final class MailSubmission: Sendable {
         ccurl_set_long(easy, CURLOPT_UPLOAD, 1)
         ccurl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(message.count))
         ccurl_set_close_on_exec(easy)
+    }
+
+    private func setCallbacks(_ easy: UnsafeMutableRawPointer, _ source: MailSource) {
         let pointer = Unmanaged.passUnretained(source).toOpaque()
         ccurl_set_read(easy) { buffer, size, count, context in
             guard let buffer, let context else { return 0 }
@@ -77,6 +96,14 @@ final class MailSubmission: Sendable {
             return source.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
         }
         ccurl_set_pointer(easy, CURLOPT_READDATA, pointer)
+        // libcurl gives the lines of the server there.
+        ccurl_set_write(easy, CURLOPT_HEADERFUNCTION) { line, size, count, context in
+            guard let line, let context else { return 0 }
+            let source = Unmanaged<MailSource>.fromOpaque(context).takeUnretainedValue()
+            source.note(UnsafeRawBufferPointer(start: line, count: size * count))
+            return size * count
+        }
+        ccurl_set_pointer(easy, CURLOPT_HEADERDATA, pointer)
         ccurl_set_long(easy, CURLOPT_NOPROGRESS, 0)
         ccurl_set_progress(easy) { context, _, _, _, _ in
             guard let context else { return 0 }
@@ -108,10 +135,12 @@ final class MailSubmission: Sendable {
     }
 }
 
-/// The message as libcurl reads it; used by the thread of one submission alone.
+/// The message as libcurl reads it, and what the server says to it; used by the thread of one submission alone.
 private final class MailSource {
     private let message: [UInt8]
     private var position = 0
+    /// The codes of the server's replies, in order.
+    private(set) var replies: [Int] = []
     let isStopped: () -> Bool
 
     init(_ message: [UInt8], isStopped: @escaping () -> Bool) {
@@ -124,5 +153,11 @@ private final class MailSource {
         message[position..<position + count].withUnsafeBytes { buffer.copyMemory(from: $0) }
         position += count
         return count
+    }
+
+    /// Notes a line of the server: a reply is over with the line that has no `-` behind its code (RFC 5321, 4.2).
+    func note(_ line: UnsafeRawBufferPointer) {
+        guard let code = Int(String(decoding: line.prefix(3), as: UTF8.self)) else { return }
+        if line.dropFirst(3).first != UInt8(ascii: "-") { replies.append(code) }
     }
 }
