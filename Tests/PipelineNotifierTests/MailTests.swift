@@ -25,8 +25,10 @@ struct MailTests {
         }
     }
 
-    private static func entry(_ port: UInt16, to: String = #""me@example.com""#) -> String {
-        #""email": { "smtp": "smtp://127.0.0.1:\#(port)", "from": "Jobs <jobs@example.com>", "to": \#(to) }"#
+    private static func entry(
+        _ port: UInt16, from: String = "Jobs <jobs@example.com>", to: String = #""me@example.com""#
+    ) -> String {
+        #""email": { "smtp": "smtp://127.0.0.1:\#(port)", "from": \#(JSON.string(from).text), "to": \#(to) }"#
     }
 
     @Test("a mail server gets the message whole, with an id by which a repetition is known")
@@ -51,6 +53,39 @@ struct MailTests {
         let text = String(decoding: body, as: UTF8.self)
         #expect(text.hasPrefix("selfie »fertig«\n"))
         #expect(text.contains(SinkBench.notification.json.prettyText()))
+    }
+
+    @Test(
+        "a name is left as it is if it is plain words, else quoted, or encoded where it has other letters than ASCII's",
+        arguments: [
+            ("Jobs at Night <a@b.c>", ["From: Jobs at Night <a@b.c>"]), ("<a@b.c>", ["From: a@b.c"]),
+            ("=?utf-8?Q?J=C3=BCrgen?= <a@b.c>", ["From: =?utf-8?Q?J=C3=BCrgen?= <a@b.c>"]),
+            ("Doe, Jane <a@b.c>", [#"From: "Doe, Jane" <a@b.c>"#]),
+            (#""Doe, Jane" <a@b.c>"#, [#"From: "Doe, Jane" <a@b.c>"#]),
+            (#"J. "Jo" Doe <a@b.c>"#, [#"From: "J. \"Jo\" Doe" <a@b.c>"#]),
+            (#""J. \"Jo\" Doe" <a@b.c>"#, [#"From: "J. \"Jo\" Doe" <a@b.c>"#]),
+            ("Jürgen Müller <a@b.c>", ["From: =?utf-8?B?SsO8cmdlbiBNw7xsbGVy?=", " <a@b.c>"]),
+            (#""Müller, Jürgen" <a@b.c>"#, ["From: =?utf-8?B?TcO8bGxlciwgSsO8cmdlbg==?=", " <a@b.c>"]),
+        ])
+    func names(sender: String, header: [String]) async throws {
+        let server = try server()
+        defer { server.stop() }
+        #expect(try await bench.deliver(Self.entry(server.port, from: sender)) == nil)
+        let start = try #require(server.lines.firstIndex { $0.hasPrefix("From: ") })
+        #expect(Array(server.lines[start...].prefix(header.count)) == header)
+        #expect(server.lines[start + header.count] == "To: me@example.com")
+    }
+
+    @Test("a domain with other letters than ASCII's stands in the header as in the envelope")
+    func domain() async throws {
+        let server = try server()
+        defer { server.stop() }
+        let entry = Self.entry(server.port, from: "Jobs <jobs@exämple.org>", to: #""me@exämple.org""#)
+        #expect(try await bench.deliver(entry) == nil)
+        #expect(server.lines.contains("RCPT TO:<me@xn--exmple-cua.org>"))
+        #expect(server.lines.contains("From: Jobs <jobs@xn--exmple-cua.org>"))
+        #expect(server.lines.contains("To: me@xn--exmple-cua.org"))
+        #expect(server.lines.contains("Message-ID: <\(SinkBench.notification.id)@xn--exmple-cua.org>"))
     }
 
     @Test(

@@ -12,10 +12,10 @@ final class MailSubmission: Sendable {
     private let server: String
     private let sender: String
     private let recipients: [String]
-    private let message: [UInt8]
+    private let message: MailMessage
     private let isCancelled = Mutex(false)
 
-    init(server: String, sender: String, recipients: [String], message: [UInt8]) {
+    init(server: String, sender: String, recipients: [String], message: MailMessage) {
         self.server = server
         self.sender = sender
         self.recipients = recipients
@@ -46,7 +46,8 @@ final class MailSubmission: Sendable {
         var list: UnsafeMutablePointer<curl_slist>?
         for recipient in recipients { list = curl_slist_append(list, "<\(recipient)>") }
         defer { curl_slist_free_all(list) }
-        let source = MailSource(message) { [weak self] in self?.isCancelled.withLock { $0 } ?? true }
+        // Written here: only this thread has the locale in which libcurl reads other letters than ASCII's.
+        let source = MailSource(message.bytes) { [weak self] in self?.isCancelled.withLock { $0 } ?? true }
         set(easy, list)
         setCallbacks(easy, source)
         let code = withExtendedLifetime(source) { curl_easy_perform(easy) }
@@ -84,11 +85,11 @@ final class MailSubmission: Sendable {
         ccurl_set_long(easy, CURLOPT_TIMEOUT, 60)
         ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT, 20)
         ccurl_set_long(easy, CURLOPT_UPLOAD, 1)
-        ccurl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(message.count))
         ccurl_set_close_on_exec(easy)
     }
 
     private func setCallbacks(_ easy: UnsafeMutableRawPointer, _ source: MailSource) {
+        ccurl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(source.count))
         let pointer = Unmanaged.passUnretained(source).toOpaque()
         ccurl_set_read(easy) { buffer, size, count, context in
             guard let buffer, let context else { return 0 }
@@ -147,6 +148,8 @@ private final class MailSource {
         self.message = message
         self.isStopped = isStopped
     }
+
+    var count: Int { message.count }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let count = min(buffer.count, message.count - position)
