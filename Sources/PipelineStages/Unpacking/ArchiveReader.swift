@@ -127,9 +127,10 @@ final class ArchiveReader {
 }
 
 extension OpaquePointer {
-    /// Of an entry: its name, by libarchive's own reading of the archive's character set, else its bytes.
-    var entryName: String {
-        (archive_entry_pathname_utf8(self) ?? archive_entry_pathname(self)).map { String(cString: $0) } ?? ""
+    /// Of an entry: its name, by libarchive's own reading of the archive's character set, else its bytes; nil if it has
+    /// neither, for a name in a zip that is not of the character set that it is said to be of.
+    var entryName: String? {
+        (archive_entry_pathname_utf8(self) ?? archive_entry_pathname(self)).map { String(cString: $0) }
     }
 
     /// Of an entry: what a symbolic link points to.

@@ -60,6 +60,17 @@ struct UnpackingTests {
         #expect(folder.read("out/\(two)") == Array("three".utf8))
     }
 
+    @Test("refuses a zip with a name that can't be read, instead of leaving the file out")
+    func unreadableName() {
+        let packed = PackedFile.bytes(.zip, [.file("a", "1"), .file("\u{E9}", "2")]).map { $0 == 0xC3 ? 0xFF : $0 }
+        guard case .failure(.damaged(let words)) = unpack(packed) else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(words.contains("name"))
+        #expect(folder.names == ["archive"])
+    }
+
     @Test("leads links to names as they stand in the archive")
     func linksAsTheyStand() throws {
         let entries: [PackedFile.Entry] = [
