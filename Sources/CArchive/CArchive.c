@@ -85,6 +85,7 @@ int archive_write_finish_entry(struct archive *archive) { return FOUND(archive_w
 int archive_write_close(struct archive *archive) { return FOUND(archive_write_close)(archive); }
 int archive_write_free(struct archive *archive) { return FOUND(archive_write_free)(archive); }
 struct archive_entry *archive_entry_new(void) { return FOUND(archive_entry_new)(); }
+struct archive_entry *archive_entry_new2(struct archive *archive) { return FOUND(archive_entry_new2)(archive); }
 void archive_entry_free(struct archive_entry *entry) { FOUND(archive_entry_free)(entry); }
 carchive_mode archive_entry_filetype(struct archive_entry *entry) { return FOUND(archive_entry_filetype)(entry); }
 const char *archive_entry_hardlink(struct archive_entry *entry) { return FOUND(archive_entry_hardlink)(entry); }
@@ -115,9 +116,6 @@ void archive_entry_set_hardlink(struct archive_entry *entry, const char *path) {
 }
 void archive_entry_set_mtime(struct archive_entry *entry, carchive_time seconds, long nanoseconds) {
     FOUND(archive_entry_set_mtime)(entry, seconds, nanoseconds);
-}
-void archive_entry_set_pathname_utf8(struct archive_entry *entry, const char *path) {
-    FOUND(archive_entry_set_pathname_utf8)(entry, path);
 }
 void archive_entry_set_perm(struct archive_entry *entry, carchive_mode permissions) {
     FOUND(archive_entry_set_perm)(entry, permissions);

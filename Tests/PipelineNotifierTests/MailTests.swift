@@ -25,8 +25,10 @@ struct MailTests {
         }
     }
 
-    private static func entry(_ port: UInt16, to: String = #""me@example.com""#) -> String {
-        #""email": { "smtp": "smtp://127.0.0.1:\#(port)", "from": "Jobs <jobs@example.com>", "to": \#(to) }"#
+    private static func entry(
+        _ port: UInt16, from: String = "Jobs <jobs@example.com>", to: String = #""me@example.com""#
+    ) -> String {
+        #""email": { "smtp": "smtp://127.0.0.1:\#(port)", "from": \#(JSON.string(from).text), "to": \#(to) }"#
     }
 
     @Test("a mail server gets the message whole, with an id by which a repetition is known")
@@ -54,6 +56,39 @@ struct MailTests {
     }
 
     @Test(
+        "a name is left as it is if it is plain words, else quoted, or encoded where it has other letters than ASCII's",
+        arguments: [
+            ("Jobs at Night <a@b.c>", ["From: Jobs at Night <a@b.c>"]), ("<a@b.c>", ["From: a@b.c"]),
+            ("=?utf-8?Q?J=C3=BCrgen?= <a@b.c>", ["From: =?utf-8?Q?J=C3=BCrgen?= <a@b.c>"]),
+            ("Doe, Jane <a@b.c>", [#"From: "Doe, Jane" <a@b.c>"#]),
+            (#""Doe, Jane" <a@b.c>"#, [#"From: "Doe, Jane" <a@b.c>"#]),
+            (#"J. "Jo" Doe <a@b.c>"#, [#"From: "J. \"Jo\" Doe" <a@b.c>"#]),
+            (#""J. \"Jo\" Doe" <a@b.c>"#, [#"From: "J. \"Jo\" Doe" <a@b.c>"#]),
+            ("Jürgen Müller <a@b.c>", ["From: =?utf-8?B?SsO8cmdlbiBNw7xsbGVy?=", " <a@b.c>"]),
+            (#""Müller, Jürgen" <a@b.c>"#, ["From: =?utf-8?B?TcO8bGxlciwgSsO8cmdlbg==?=", " <a@b.c>"]),
+        ])
+    func names(sender: String, header: [String]) async throws {
+        let server = try server()
+        defer { server.stop() }
+        #expect(try await bench.deliver(Self.entry(server.port, from: sender)) == nil)
+        let start = try #require(server.lines.firstIndex { $0.hasPrefix("From: ") })
+        #expect(Array(server.lines[start...].prefix(header.count)) == header)
+        #expect(server.lines[start + header.count] == "To: me@example.com")
+    }
+
+    @Test("a domain with other letters than ASCII's stands in the header as in the envelope")
+    func domain() async throws {
+        let server = try server()
+        defer { server.stop() }
+        let entry = Self.entry(server.port, from: "Jobs <jobs@exämple.org>", to: #""me@exämple.org""#)
+        #expect(try await bench.deliver(entry) == nil)
+        #expect(server.lines.contains("RCPT TO:<me@xn--exmple-cua.org>"))
+        #expect(server.lines.contains("From: Jobs <jobs@xn--exmple-cua.org>"))
+        #expect(server.lines.contains("To: me@xn--exmple-cua.org"))
+        #expect(server.lines.contains("Message-ID: <\(SinkBench.notification.id)@xn--exmple-cua.org>"))
+    }
+
+    @Test(
         "a refusal for good is not tried again, one for now is",
         arguments: [("550 no such box", false), ("451 busy", true)])
     func refused(answer: String, isRetryable: Bool) async throws {
@@ -62,6 +97,23 @@ struct MailTests {
         let failure = try #require(try await bench.deliver(Self.entry(server.port)))
         #expect(failure.message.contains("the mail server answered \(answer.prefix(3))"))
         #expect(failure.isRetryable == isRetryable)
+    }
+
+    @Test("who is taken gets the mail, and who is refused is named; it is not sent again to those who have it")
+    func refusedInPart() async throws {
+        let refusals = [
+            "RCPT TO:<gone@example.com>": "550-no\r\n550 such box", "RCPT TO:<full@example.com>": "452 full",
+        ]
+        let server = try server { refusals[$0] }
+        defer { server.stop() }
+        let failure = try #require(
+            try await bench.deliver(
+                Self.entry(
+                    server.port,
+                    to: #"["gone@example.com", "me@example.com", "Full <full@example.com>", "you@example.com"]"#)))
+        #expect(server.lines.contains("."), "the mail was not sent")
+        #expect(failure.message.contains("refused 'gone@example.com' (550), 'full@example.com' (452); the other"))
+        #expect(!failure.isRetryable)
     }
 
     @Test("no server is worth another try; what is no address is told at once, and a header can't be smuggled in")
@@ -86,5 +138,24 @@ struct MailTests {
             ))
         #expect(!server.lines.contains { $0.hasPrefix("AUTH") })
         #expect(!failure.message.contains("hunter22"))
+    }
+
+    @Test("a server that offers encryption has its own certificate: a mail without a password goes there all the same")
+    func ownCertificate() async throws {
+        let server = try await SecureMailServer(host: "127.0.0.1")
+        defer { server.stop() }
+        #expect(try await bench.deliver(Self.entry(UInt16(server.port))) == nil)
+        #expect(server.hasTakenOverTLS)
+    }
+
+    @Test("a password goes to another machine only if its certificate is right")
+    func wrongCertificate() async throws {
+        let server = try await SecureMailServer(host: "127.0.0.2")
+        defer { server.stop() }
+        let failure = try #require(
+            try await bench.deliver(
+                #""email": { "smtp": "smtp://user:hunter22@127.0.0.2:\#(server.port)", "from": "a@b.c", "to": "x@y.z" }"#
+            ))
+        #expect(failure.message.contains("certificate"))
     }
 }

@@ -77,6 +77,7 @@ int archive_write_free(struct archive *);
 
 // Entries.
 struct archive_entry *archive_entry_new(void);
+struct archive_entry *archive_entry_new2(struct archive *);
 void archive_entry_free(struct archive_entry *);
 carchive_mode archive_entry_filetype(struct archive_entry *);
 const char *archive_entry_hardlink(struct archive_entry *);
@@ -94,7 +95,6 @@ void archive_entry_copy_pathname(struct archive_entry *, const char *path);
 void archive_entry_set_filetype(struct archive_entry *, unsigned int type);
 void archive_entry_set_hardlink(struct archive_entry *, const char *path);
 void archive_entry_set_mtime(struct archive_entry *, carchive_time seconds, long nanoseconds);
-void archive_entry_set_pathname_utf8(struct archive_entry *, const char *path);
 void archive_entry_set_perm(struct archive_entry *, carchive_mode permissions);
 void archive_entry_set_size(struct archive_entry *, int64_t size);
 void archive_entry_set_symlink(struct archive_entry *, const char *path);

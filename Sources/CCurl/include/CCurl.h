@@ -79,6 +79,15 @@ static inline CURLcode ccurl_set_close_on_exec(CURL *easy) {
     return ccurl_set_open_socket(easy, ccurl_open_any_socket);
 }
 
+// Has a mail go to those recipients whom the server takes; libcurl before 8.2 spells the option with one more L.
+static inline CURLcode ccurl_allow_refused_recipients(CURL *easy) {
+#if LIBCURL_VERSION_NUM < 0x080200
+    return ccurl_set_long(easy, CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1);
+#else
+    return ccurl_set_long(easy, CURLOPT_MAIL_RCPT_ALLOWFAILS, 1);
+#endif
+}
+
 // The port at this end of a socket; -1 when it has none.
 static inline int ccurl_local_port(int descriptor) {
     union {

@@ -20,7 +20,7 @@ struct EmailSink: NotificationSink {
         let message = MailMessage(sender: sender, recipients: recipients, notification: notification, sent: clock.now)
         let submission = MailSubmission(
             server: server, sender: MailMessage.address(in: sender) ?? "",
-            recipients: recipients.compactMap { MailMessage.address(in: $0) }, message: message.bytes)
+            recipients: recipients.compactMap { MailMessage.address(in: $0) }, message: message)
         try await submission.perform()
     }
 }

@@ -22,6 +22,7 @@ final class ArchiveReader {
         isCompressed = filter != nil
         Self.enable(format, isCompressed: isCompressed, handle)
         if let filter, Self.add(filter, handle) < CARCHIVE_WARN { throw failure }
+        Self.keepNames(handle)
         guard archive_read_open_filename(handle, path, 128 << 10) >= CARCHIVE_WARN else {
             throw failure
         }
@@ -36,6 +37,18 @@ final class ArchiveReader {
         if format == .zip || format == .auto && !isCompressed { archive_read_support_format_zip(handle) }
         if format == .tar || format == .auto { archive_read_support_format_tar(handle) }
         if format == .gz || format == .auto { archive_read_support_format_raw(handle) }
+    }
+
+    /// Has libarchive give names as they stand in the archive: two that look alike may be two files.
+    ///
+    /// libarchive composes letters and marks of names that it reads as UTF-8 (pax, zip), and of names that it gives out as
+    /// UTF-8 it does not. It has one converter for each pair of character sets of an archive, which is made when it is
+    /// first needed: in a locale of UTF-8 (``Unpacking/inUTF8(_:)``) both are one, and here it is made for the second.
+    private static func keepNames(_ handle: OpaquePointer) {
+        guard let entry = archive_entry_new2(handle) else { return }
+        archive_entry_copy_pathname(entry, "name")
+        _ = archive_entry_pathname_utf8(entry)
+        archive_entry_free(entry)
     }
 
     /// The filter of compress reads as soon as it is made, and has nothing to read from before the file is open: it may
@@ -114,9 +127,10 @@ final class ArchiveReader {
 }
 
 extension OpaquePointer {
-    /// Of an entry: its name, by libarchive's own reading of the archive's character set, else its bytes.
-    var entryName: String {
-        (archive_entry_pathname_utf8(self) ?? archive_entry_pathname(self)).map { String(cString: $0) } ?? ""
+    /// Of an entry: its name, by libarchive's own reading of the archive's character set, else its bytes; nil if it has
+    /// neither, for a name in a zip that is not of the character set that it is said to be of.
+    var entryName: String? {
+        (archive_entry_pathname_utf8(self) ?? archive_entry_pathname(self)).map { String(cString: $0) }
     }
 
     /// Of an entry: what a symbolic link points to.

@@ -64,7 +64,10 @@ struct Unpacking {
             guard reader.isPacked || isUnpackedAlready else { throw .unknownForm(format) }
             if reader.isZIP, writer.entries == 0 { try ZIPEnd.check(archive) }
             result.isSingle = reader.isSingle
-            try writer.write(entry, of: reader, named: reader.isSingle ? Self.singleName : entry.entryName)
+            guard let name = reader.isSingle ? Self.singleName : entry.entryName else {
+                throw .damaged("the name of an entry can't be read")
+            }
+            try writer.write(entry, of: reader, named: name)
         }
         try writer.finish()
         if writer.entries == 0 {

@@ -88,7 +88,8 @@ enum PackedFile {
         for item in entries {
             let entry = archive_entry_new()
             defer { archive_entry_free(entry) }
-            archive_entry_set_pathname_utf8(entry, item.name)
+            // A name that is set as UTF-8 would be composed.
+            archive_entry_copy_pathname(entry, item.name)
             archive_entry_set_filetype(entry, item.kind.rawValue)
             archive_entry_set_perm(entry, item.mode)
             archive_entry_set_size(entry, Int64(item.content.count))

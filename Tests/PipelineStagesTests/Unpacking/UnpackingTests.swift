@@ -49,6 +49,40 @@ struct UnpackingTests {
     }
 
     @Test(
+        "gives names as they stand in the archive, composed or not", arguments: [PackedFile.Form.zip, .tar, .tarGzip])
+    func namesAsTheyStand(form: PackedFile.Form) throws {
+        let (one, two) = ("\u{E9}.txt", "e\u{301}.txt")
+        let entries: [PackedFile.Entry] = [.file(one, "one"), .file(two, "three"), .file("o\u{308}/x", "x")]
+        let result = try unpack(PackedFile.bytes(form, entries)).get()
+        #expect(result.files.map { Array($0.path.utf8) } == [two, "o\u{308}/x", one].map { Array($0.utf8) })
+        #expect(result.files.map(\.bytes) == [5, 1, 3])
+        #expect(folder.read("out/\(one)") == Array("one".utf8))
+        #expect(folder.read("out/\(two)") == Array("three".utf8))
+    }
+
+    @Test("refuses a zip with a name that can't be read, instead of leaving the file out")
+    func unreadableName() {
+        let packed = PackedFile.bytes(.zip, [.file("a", "1"), .file("\u{E9}", "2")]).map { $0 == 0xC3 ? 0xFF : $0 }
+        guard case .failure(.damaged(let words)) = unpack(packed) else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(words.contains("name"))
+        #expect(folder.names == ["archive"])
+    }
+
+    @Test("leads links to names as they stand in the archive")
+    func linksAsTheyStand() throws {
+        let entries: [PackedFile.Entry] = [
+            .file("\u{E9}", "one"), .file("e\u{301}", "three"), .link("symbolic", to: "e\u{301}"),
+            PackedFile.Entry(name: "hard", hardLink: "e\u{301}"),
+        ]
+        _ = try unpack(PackedFile.bytes(.tar, entries)).get()
+        #expect(folder.read("out/symbolic") == Array("three".utf8))
+        #expect(folder.read("out/hard") == Array("three".utf8))
+    }
+
+    @Test(
         "gives all files with their digests, whatever the form",
         arguments: [(PackedFile.Form.zip, "zip"), (.tar, "tar"), (.tarGzip, "tar"), (.zip, "auto"), (.tarGzip, "auto")])
     func whole(form: PackedFile.Form, word: String) throws {
