@@ -26,6 +26,21 @@ struct RequestStageTests {
         #expect(bench.captures == ["name": "soroush", "age": 3])
     }
 
+    /// It failed for good at services that answer in JSON.
+    @Test(
+        "is tried again with another signature where the one that it waited with was too old",
+        arguments: [
+            (403, "<Error><Code>RequestTimeTooSkewed</Code></Error>", AttemptFailure.Kind.answered),
+            (403, #"{"__type": "a.b#InvalidSignatureException", "message": "Signature expired: 1 is before 2"}"#, .answered),
+            (403, #"{"__type": "InvalidSignatureException", "message": "It does not match"}"#, .definite),
+        ])
+    func oldSignature(status: Int, body: String, kind: AttemptFailure.Kind) async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/me", status, body)
+        let sign = #""with": [ { "sigv4": { "region": "r", "service": "s", "accessKey": "AK", "secretKey": "x" } } ]"#
+        #expect(try await bench(service, #""GET": "/me", \#(sign)"#).resume().tryFailure?.kind == kind)
+    }
+
     @Test("says whether another try may help", arguments: [(503, AttemptFailure.Kind.answered), (404, .definite)])
     func failure(status: Int, kind: AttemptFailure.Kind) async throws {
         let service = ScriptedService()

@@ -55,12 +55,8 @@ extension StageRequests {
         guard [400, 403].contains(answer.status), rendered.decorators.contains(where: { $0 is AWSSignature }) else {
             return false
         }
-        switch answer.xmlText("/Error/Code") {
-        case "RequestTimeTooSkewed", "RequestExpired": return true
-        case "ExpiredToken", "TokenRefreshRequired":
-            return await context.renewSecrets(since: rendered.secrets)
-        default: return false
-        }
+        if answer.saysSignatureIsOld { return true }
+        return answer.saysTokenIsOld ? await context.renewSecrets(since: rendered.secrets) : false
     }
 
     /// Returns the same as data, for stages to which some failures mean something else.
@@ -193,5 +189,32 @@ enum ErrorMessage {
             return texts.isEmpty ? nil : texts.joined(separator: "; ")
         case .null, .bool, .object: return nil
         }
+    }
+}
+
+/// The errors of AWS's services, which tell them in XML or in JSON.
+extension ServiceResponse {
+    private var awsError: (code: String?, message: String?) {
+        if let code = xmlText("/Error/Code") { return (code, nil) }
+        let document = try? json()
+        return (
+            document?["__type"]?.string?.split(separator: "#").last.map(String.init), document?["message"]?.string
+        )
+    }
+
+    /// True if a signature was good, and came too late.
+    fileprivate var saysSignatureIsOld: Bool {
+        let (code, message) = awsError
+        switch code {
+        case "RequestTimeTooSkewed", "RequestExpired": return true
+        case "InvalidSignatureException", "SignatureDoesNotMatch":
+            return message?.hasPrefix("Signature expired") == true
+        default: return false
+        }
+    }
+
+    /// True if the session's token has ended.
+    fileprivate var saysTokenIsOld: Bool {
+        ["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"].contains(awsError.code)
     }
 }
