@@ -77,7 +77,8 @@ struct FailingItems: Sendable {
     private mutating func insert(_ job: JobID, _ step: StepKey, _ failure: StepFailure) {
         let failed = ItemFailure(stage: step.stage, failure: failure)
         // Titles name files, which are others for each item.
-        let code = failed.refusal == nil ? failure.hint ?? failed.group.code : failed.group.code
+        let group = failed.group(of: "")
+        let code = failed.refusal == nil ? failure.hint ?? group.code : group.code
         let words = Words(
             title: failure.title, hint: failure.hint, isClosed: false,
             hasNoResponse: failure.request != nil && failure.status == nil)
