@@ -78,7 +78,8 @@ struct JSONNodeParserTests {
         #expect(first?.hint == hint)
     }
 
-    @Test("a text in UTF-16 is told to be that", arguments: [[0xFF, 0xFE, 0x7B, 0], [0xFE, 0xFF, 0, 0x7B]] as [[UInt8]])
+    @Test(
+        "a text in UTF-16 is told to be that", arguments: [[0xFF, 0xFE, 0x7B, 0], [0xFE, 0xFF, 0, 0x7B]] as [[UInt8]])
     func otherEncoding(bytes: [UInt8]) {
         let found = JSONNode.read(SourceText(name: "a.json", bytes: bytes)).errors
         #expect(found.map(\.message) == ["this text is in UTF-16, and JSON is UTF-8"])

@@ -40,7 +40,8 @@ import Testing
     @Test("of many samples jobs of one kind share what was made of them, until a sixteenth are others")
     func shares() async throws {
         func sample(_ seconds: Double) -> StageSample {
-            StageSample(pipeline: "p", stage: "s", ended: Timestamp(milliseconds: Int64(seconds) * 1000), seconds: seconds)
+            StageSample(
+                pipeline: "p", stage: "s", ended: Timestamp(milliseconds: Int64(seconds) * 1000), seconds: seconds)
         }
         let cache = DurationHistoryCache(MemoryJournal(), owner: OwnerID("me"))
         func outlook(size: Double? = nil) -> StageOutlook? {

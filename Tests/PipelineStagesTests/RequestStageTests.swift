@@ -31,7 +31,10 @@ struct RequestStageTests {
         "is tried again with another signature where the one that it waited with was too old",
         arguments: [
             (403, "<Error><Code>RequestTimeTooSkewed</Code></Error>", AttemptFailure.Kind.answered),
-            (403, #"{"__type": "a.b#InvalidSignatureException", "message": "Signature expired: 1 is before 2"}"#, .answered),
+            (
+                403, #"{"__type": "a.b#InvalidSignatureException", "message": "Signature expired: 1 is before 2"}"#,
+                .answered
+            ),
             (403, #"{"__type": "InvalidSignatureException", "message": "It does not match"}"#, .definite),
         ])
     func oldSignature(status: Int, body: String, kind: AttemptFailure.Kind) async throws {

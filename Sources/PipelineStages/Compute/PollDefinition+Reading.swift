@@ -39,7 +39,8 @@ private struct PollFields: Sendable {
     let missing = Field(
         "missing", FieldType<Expression>.expression(.judgement),
         default: "response.status == 404 || response.status == 410",
-        "Holds when there is no such job. Of 401, 403, 407, 408, 425, 429 and 5xx it is believed only if it reads response.status.")
+        "Holds when there is no such job. Of 401, 403, 407, 408, 425, 429 and 5xx it is believed only if it reads response.status."
+    )
     let settle = Field(
         "settle", FieldType<Setting<Duration>>.duration(), default: "10s",
         "How long \"missing\" is not believed after the submit, or without one after the stage's start.")

@@ -5,7 +5,8 @@ import Testing
 
 /// A table stands for the sum that it was made of.
 @Suite struct KernelTableTests {
-    private static func parts(_ seed: UInt64, count: Int, spread: Double, range: Double) -> [DurationDistribution.Part] {
+    private static func parts(_ seed: UInt64, count: Int, spread: Double, range: Double) -> [DurationDistribution.Part]
+    {
         var random = SplitMix64(seed: seed)
         return (0..<count).map { _ in
             DurationDistribution.Part(

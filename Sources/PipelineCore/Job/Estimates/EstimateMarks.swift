@@ -78,9 +78,7 @@ package struct EstimateMarks: Sendable {
     ///   the author's guess in seconds; where it gives nil, it is made from those of the job's start.
     package func outlook(
         of key: StepKey, _ stage: PlannedStage, in table: JobTable,
-        latest: @escaping @Sendable (_ subject: String?, _ size: Double?, _ guess: Double?) -> StageOutlook? = { _, _, _ in
-            nil
-        }
+        latest: (@Sendable (_ subject: String?, _ size: Double?, _ guess: Double?) -> StageOutlook?)? = nil
     ) -> @Sendable () -> StageOutlook {
         let guess = stage.estimate.flatMap { estimate in
             estimate.constant ?? (try? estimate.value(in: table.currentScope(for: key)))
@@ -89,7 +87,7 @@ package struct EstimateMarks: Sendable {
         let size = Self.size(before: key, stage, table)
         let known = samples[key.stage] ?? []
         return {
-            latest(subject, size, guess)
+            latest?(subject, size, guess)
                 ?? StageOutlook(samples: known, subject: subject, size: size, guess: guess)
         }
     }
