@@ -64,13 +64,10 @@ extension CurlExchange {
             return .end(.failure(failure(.redirectRefused(location))))
         }
         let next: RequestDescription
-        do throws(RequestFailure) {
+        do throws(RedirectRule.Refusal) {
             next = try rule.next(after: hop.request, status: status, to: url)
         } catch {
-            return .end(.failure(failure(.invalidRequest(error.message))))
-        }
-        if rule.withholdsBody(of: next, after: hop.request) {
-            return .end(.failure(failure(.bodyWithheld(URLParts(next.url)?.origin ?? next.url))))
+            return .end(.failure(failure(error.reason)))
         }
         facts.redirects += 1
         let keepsIdentity = rule.keepsCredentials || URLParts.haveSameOrigin(hop.request.url, next.url)

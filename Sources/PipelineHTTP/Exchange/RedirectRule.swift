@@ -30,8 +30,13 @@ package struct RedirectRule {
         "content-md5", "digest", "x-amz-content-sha256",
     ]
 
+    /// The reason why a redirect is not followed.
+    struct Refusal: Error {
+        let reason: ExchangeFailure.Reason
+    }
+
     /// Returns whether the next hop would bring a body that is made from a secret to another origin.
-    func withholdsBody(of next: RequestDescription, after request: RequestDescription) -> Bool {
+    private func withholdsBody(of next: RequestDescription, after request: RequestDescription) -> Bool {
         next.bodyHoldsSecret && !next.body.isNone && !keepsCredentials
             && !URLParts.haveSameOrigin(request.url, next.url)
     }
@@ -40,7 +45,7 @@ package struct RedirectRule {
     /// signature, which covers the URL, is made anew.
     func next(
         after request: RequestDescription, status: Int, to url: String
-    ) throws(RequestFailure) -> RequestDescription {
+    ) throws(Refusal) -> RequestDescription {
         var next = request
         next.url = URLParts.withoutUser(url)?.url ?? url
         next.method = Self.method(after: request.method, status: status)
@@ -55,7 +60,14 @@ package struct RedirectRule {
                 request.headers.filter { !request.isCredential($0.name) && next.headers.contains($0.name) })
             next.credentials.sign = nil
         }
-        if let sign = next.credentials.sign { try sign(&next) }
+        if withholdsBody(of: next, after: request) {
+            throw Refusal(reason: .bodyWithheld(URLParts(next.url)?.origin ?? next.url))
+        }
+        do throws(RequestFailure) {
+            if let sign = next.credentials.sign { try sign(&next) }
+        } catch {
+            throw Refusal(reason: .invalidRequest(error.message))
+        }
         return next
     }
 }

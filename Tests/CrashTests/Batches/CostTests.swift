@@ -1,6 +1,7 @@
 import Foundation
 import JSONPath
 import PipelineTestKit
+import Synchronization
 import Testing
 
 /// What a batch costs, what bounds that, and what it tells while reading.
@@ -215,9 +216,15 @@ struct CostTests {
     @Test("items that fail for reasons of their own do not stop it")
     func ownReasons() async throws {
         try await withWorkplace { workplace in
+            let count = Mutex(0)
             let server = try LoopbackServer { request in
                 if request.method == "POST" { return .json(#"{"id": "\#(request.header("Idempotency-Key") ?? "")"}"#) }
-                return .json(#"{"state": "error", "message": "no face in \#(request.path)"}"#)
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                let reason = ["no face in it", "too dark", "blurred"][number % 3]
+                return .json(#"{"state": "error", "message": "\#(reason)"}"#)
             }
             defer { server.stop() }
             try workplace.write(
