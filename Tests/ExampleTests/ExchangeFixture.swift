@@ -4,8 +4,8 @@ import PipelineCore
 import PipelineTestKit
 import Synchronization
 
-/// What a service was seen to answer, for one example: a file of `Fixtures/Exchanges`. `{{server}}` stands for the
-/// server of the test.
+/// What a service was seen to answer, for one example: a file of `Fixtures/Exchanges`. `{{key STAGE}}` stands for the key
+/// of a stage's submit, `{{server}}` for the server of the test.
 struct ExchangeFixture: Sendable {
     let name: String
     /// The values of inputs; those in `files` are paths.
@@ -30,6 +30,9 @@ struct ExchangeFixture: Sendable {
     init(name: String, server: String, in folder: URL) throws {
         let bytes = try Data(contentsOf: folder.appendingPathComponent(name + ".json"))
         let text = String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "{{server}}", with: server)
+            .replacing(/\{\{key ([a-z]+)\}\}/) { found in
+                SubmitKey.text(jobKey: "example", step: StepKey(stage: String(found.output.1)), generation: 1)
+            }
         let json = try JSON.parse(Array(text.utf8))
         func texts(_ key: String) -> [String: String] {
             Dictionary(uniqueKeysWithValues: (json[key]?.object ?? [:]).map { ($0.name, $0.value.string ?? "") })
