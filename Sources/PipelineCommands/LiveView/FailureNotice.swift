@@ -3,8 +3,8 @@ import PipelineCore
 /// Decides when a batch that stands still says why: as soon as it does, again when the reason is another one, and else
 /// every five minutes.
 struct FailureNotice: Sendable {
-    /// What is to be told now.
-    struct Telling: Sendable {
+    /// The lines to show now.
+    struct Message: Sendable {
         let lines: [StyledText]
         /// The stage of which is to be said for how long it is tried; nil once that was said.
         let stage: String?
@@ -29,7 +29,7 @@ struct FailureNotice: Sendable {
     mutating func remove(_ job: JobID) { failing.remove(job) }
 
     /// Returns what is to be told of a batch that got no further since the last look; nil when there is nothing new.
-    mutating func look(atWork count: Int, batch: String) -> Telling? {
+    mutating func look(atWork count: Int, batch: String) -> Message? {
         let reasons = failing.toldReasons
         let standsStill = !hasProgress && !reasons.isEmpty
         hasProgress = false
@@ -39,6 +39,6 @@ struct FailureNotice: Sendable {
         (told, looks) = (reasons, 0)
         let stage = hasToldStage ? nil : failing.stageWithoutResponse
         if stage != nil { hasToldStage = true }
-        return Telling(lines: failing.lines(ofAtWork: count, batch: batch), stage: stage)
+        return Message(lines: failing.lines(ofAtWork: count, batch: batch), stage: stage)
     }
 }

@@ -107,11 +107,11 @@ final class BatchView: Sendable {
             return
         }
         if live == nil, isNews { console.note(text.counts) }
-        let telling = state.withLock { $0.failures.look(atWork: batch.underWayCount, batch: key) }
-        guard let telling else { return }
+        let message = state.withLock { $0.failures.look(atWork: batch.underWayCount, batch: key) }
+        guard let message else { return }
         // The live view has these lines as long as they hold.
-        if live == nil { for line in telling.lines { console.note(line) } }
-        guard let note = telling.stage.flatMap({ WaitNote(of: $0, in: plan) }) else { return }
+        if live == nil { for line in message.lines { console.note(line) } }
+        guard let note = message.stage.flatMap({ WaitNote(of: $0, in: plan) }) else { return }
         live?.note(note.line) ?? console.note(note.line)
     }
 

@@ -27,10 +27,10 @@ struct CommonTitleTests {
     @Test("has no paths and addresses in it, in quotes or not")
     func paths() {
         #expect(
-            common("/work/out/i00005.zip is neither zip nor tar nor a compressed file")
+            common("/data/out/i00005.zip is neither zip nor tar nor a compressed file")
                 == "… is neither zip nor tar nor a compressed file")
         #expect(
-            common("can't write /work/out/x.txt.part: Read-only file system")
+            common("can't write /data/out/x.txt.part: Read-only file system")
                 == "can't write …: Read-only file system")
         #expect(
             common("can't unpack '/my disk/it is/a.zip': its entry \"b c/d e\" (of ../x) is unsafe")
