@@ -147,7 +147,7 @@ let package = Package(
         .target(
             name: "PipelineServer",
             dependencies: [
-                "PipelineKit", "PipelineCore", .product(name: "NIOCore", package: "swift-nio"),
+                "CLibrary", "PipelineKit", "PipelineCore", .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: settings),
@@ -265,16 +265,15 @@ let package = Package(
             name: "ExampleTests",
             dependencies: [
                 "PipelineCommands", "PipelineKit", "PipelineEngine", "PipelineJournal", "PipelineCore",
-                "PipelineTestKit", "JSONPath", "SelfieStudio", "pipeline", "pipeline-daemon", "example-pipeline",
-                "example-pipeline-daemon", "example-journal", "example-network",
+                "PipelineStages", "PipelineTestKit", "JSONPath", "SelfieStudio", "pipeline", "pipeline-daemon",
+                "example-pipeline", "example-pipeline-daemon", "example-journal", "example-network",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "CLibrary", "PipelineSQLite", "PipelineTestKit", "SeededNumbers", "SelfieStudio", "JSONPath",
-                "pipeline",
-                "pipeline-daemon", "selfie-studio", crypto,
+                "CLibrary", "PipelineCore", "PipelineSQLite", "PipelineTestKit", "SeededNumbers", "SelfieStudio",
+                "JSONPath", "pipeline", "pipeline-daemon", "selfie-studio", crypto, httpTypes,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -282,7 +281,7 @@ let package = Package(
             dependencies: ["PipelineTestKit", "JSONPath", "pipeline", "pipeline-daemon", "selfie-studio"],
             exclude: ["Cases", "helpers"], swiftSettings: settings),
         .testTarget(
-            name: "TerminalTests", dependencies: ["PipelineTestKit", "pipeline", "selfie-studio"],
+            name: "TerminalTests", dependencies: ["PipelineTestKit", "JSONPath", "pipeline", "selfie-studio"],
             swiftSettings: settings),
         .testTarget(name: "JSONPathTests", dependencies: ["JSONPath", "SeededNumbers"], swiftSettings: settings),
         .testTarget(
@@ -302,17 +301,15 @@ let package = Package(
         .testTarget(
             name: "PipelineHTTPTests",
             dependencies: [
-                "CLibrary", "CCurl", "NetworkTasks", "PipelineHTTP", "PipelineTestKit", "SeededNumbers", crypto,
-                cryptoExtras,
-                httpTypes,
+                "CLibrary", "CCurl", "CZlib", "NetworkTasks", "PipelineHTTP", "PipelineTestKit", "SeededNumbers",
+                crypto, cryptoExtras, httpTypes,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "PipelineStagesTests",
             dependencies: [
                 "CLibrary", "PipelineStages", "PipelineCore", "PipelineHTTP", "PipelineTestKit", "NetworkTasks",
-                "JSONPath",
-                "CArchive", "SeededNumbers", httpTypes, crypto,
+                "JSONPath", "CArchive", "CZlib", "SeededNumbers", httpTypes, crypto,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -2,10 +2,11 @@ import HTTPTypes
 import JSONPath
 import PipelineCore
 import PipelineHTTP
-import PipelineStages
 import PipelineTestKit
 import Synchronization
 import Testing
+
+@testable import PipelineStages
 
 /// The parameters of a URL, as far as these tests write them.
 private enum PlainQuery {
@@ -227,6 +228,33 @@ struct SharedPollTests {
         service.state.withLock { $0.round = 100 }
         #expect(await round(benches, &open).count == 2)
         #expect(service.state.withLock { $0.lists == 0 && $0.singles == 2 })
+    }
+
+    @Test("one that is cancelled does not wait for the answer of a list that others have asked for", .timeLimit(.minutes(1)))
+    func cancelled() async {
+        let (gathered, gather) = AsyncStream.makeStream(of: Void.self)
+        let (asked, ask) = AsyncStream.makeStream(of: Void.self)
+        let (answers, answer) = AsyncStream.makeStream(of: Void.self)
+        let polls = SharedPolls { waiting in
+            gather.yield()
+            while waiting() == 0 { await Task.yield() }
+        }
+        let entry = ServiceResponse(status: 200, url: "http://localhost/jobs")
+        let first = Task {
+            await polls.entry(of: "a", in: "g", atMost: 10, before: nil) { ids, _ in
+                #expect(ids == ["a", "b"])
+                ask.yield()
+                for await _ in answers { break }
+                return ["a": entry, "b": entry]
+            }
+        }
+        for await _ in gathered { break }
+        let second = Task { await polls.entry(of: "b", in: "g", atMost: 10, before: nil) { _, _ in [:] } }
+        for await _ in asked { break }
+        second.cancel()
+        #expect(await second.value?.status == nil)
+        answer.yield()
+        #expect(await first.value?.status == 200)
     }
 
     @Test("a list without ids is asked once for all")

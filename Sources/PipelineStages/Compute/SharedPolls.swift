@@ -18,6 +18,8 @@ package final class SharedPolls: Sendable {
         /// True if somebody will ask for all who come now.
         var isGathering = false
         var waiting: [Int: Waiting] = [:]
+        /// Those for whom somebody asks now.
+        var asked: [Int: Waiting] = [:]
         /// The times when jobs of the group will ask, in order.
         var times: [Timestamp] = []
         /// The number of ids that the service took, after it had refused twice as many.
@@ -81,7 +83,14 @@ package final class SharedPolls: Sendable {
                 if !isIn { continuation.resume(returning: nil) }
             }
         } onCancel: {
-            state.withLock { $0.groups[group]?.waiting.removeValue(forKey: ticket) }?.answer.resume(returning: nil)
+            take(ticket, in: group)?.answer.resume(returning: nil)
+        }
+    }
+
+    /// Takes out one who waits; nil when it has its answer, or was cancelled.
+    private func take(_ ticket: Int, in group: String) -> Waiting? {
+        state.withLock {
+            $0.groups[group]?.waiting.removeValue(forKey: ticket) ?? $0.groups[group]?.asked.removeValue(forKey: ticket)
         }
     }
 
@@ -99,22 +108,24 @@ package final class SharedPolls: Sendable {
             await gather { self.waiting(in: group) }
         }
         let others = state.withLock { state in
-            defer {
-                state.groups[group]?.isGathering = false
-                state.groups[group]?.waiting = [:]
-            }
-            return (state.groups[group]?.waiting ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+            let others = state.groups[group]?.waiting ?? [:]
+            state.groups[group]?.isGathering = false
+            state.groups[group]?.waiting = [:]
+            state.groups[group]?.asked.merge(others) { $1 }
+            return others.sorted { $0.key < $1.key }
         }
         var ids = [id]
         var asked: Set<String> = [id]
-        for other in others where asked.insert(other.id).inserted { ids.append(other.id) }
-        let earliest = ([deadline] + others.map(\.deadline)).compactMap(\.self).min()
+        for (_, other) in others where asked.insert(other.id).inserted { ids.append(other.id) }
+        let earliest = ([deadline] + others.map(\.value.deadline)).compactMap(\.self).min()
         var mine: ServiceResponse?
         for start in stride(from: 0, to: ids.count, by: max(1, atMost)) {
             let chunk = Array(ids[start..<min(start + max(1, atMost), ids.count)])
             let entries = await ask(chunk, earliest)
             mine = mine ?? entries[id]
-            for other in others where chunk.contains(other.id) { other.answer.resume(returning: entries[other.id]) }
+            for (ticket, other) in others where chunk.contains(other.id) {
+                take(ticket, in: group)?.answer.resume(returning: entries[other.id])
+            }
         }
         return mine
     }

@@ -212,9 +212,15 @@ struct WhyCommand: WorkspaceCommand {
     private static func clock(_ time: Timestamp) -> String { TimeText(now: SystemClock().now).clock(time) }
 
     private static func line(_ record: NotificationRecord) -> String {
+        let now = SystemClock().now
         let rest =
-            record.isOpen
-            ? "it is tried again \(TimeText(now: SystemClock().now).until(record.due))" : "it was given up"
+            if !record.isOpen {
+                "it was given up"
+            } else if record.due > now {
+                "it is tried again \(TimeText(now: now).until(record.due))"
+            } else {
+                "the job's owner, or 'pipeline daemon', tries it again"
+            }
         return "the notification '\(record.event.rawValue)' could not be sent: \(record.problem ?? ""); \(rest)"
     }
 
