@@ -98,7 +98,8 @@ let package = Package(
         .target(name: "PipelineSQL", swiftSettings: settings),
         .target(name: "PipelineSQLite", dependencies: ["CSQLite", "PipelineSQL"], swiftSettings: settings),
         .target(
-            name: "PipelinePostgres", dependencies: ["CLibrary", "Assertions", "Encodings", "PipelineSQL"],
+            name: "PipelinePostgres",
+            dependencies: ["CLateLibrary", "CLibrary", "Assertions", "Encodings", "PipelineSQL"],
             swiftSettings: settings),
         .target(name: "CBase64"),
         .target(name: "CChecksum"),

@@ -1,3 +1,4 @@
+import CLateLibrary
 import CLibrary
 
 /// The functions of libpq that are used here (postgresql.org/docs/current/libpq.html), found in the library that the
@@ -68,6 +69,7 @@ package struct PostgresLibrary: Sendable {
     static func load(named names: [String]) -> Swift.Result<PostgresLibrary, PostgresError> {
         for name in names {
             guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else { continue }
+            clate_spare_exit(handle)
             guard let library = try? PostgresLibrary(handle) else {
                 return .failure(
                     PostgresError(

@@ -17,7 +17,7 @@ import Testing
         ("PipelineEngine", ["Assertions", "JSONPath", "PipelineCore"]),
         ("PipelineSQL", []),
         ("PipelineSQLite", ["CSQLite", "PipelineSQL"]),
-        ("PipelinePostgres", ["Assertions", "Encodings", "PipelineSQL"]),
+        ("PipelinePostgres", ["Assertions", "CLateLibrary", "Encodings", "PipelineSQL"]),
         (
             "PipelineJournal",
             [

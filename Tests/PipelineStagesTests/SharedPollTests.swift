@@ -230,7 +230,9 @@ struct SharedPollTests {
         #expect(service.state.withLock { $0.lists == 0 && $0.singles == 2 })
     }
 
-    @Test("one that is cancelled does not wait for the answer of a list that others have asked for", .timeLimit(.minutes(1)))
+    @Test(
+        "one that is cancelled does not wait for the answer of a list that others have asked for",
+        .timeLimit(.minutes(1)))
     func cancelled() async {
         let (gathered, gather) = AsyncStream.makeStream(of: Void.self)
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)

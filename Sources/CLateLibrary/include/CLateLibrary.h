@@ -10,6 +10,12 @@ struct clate_library {
     void *_Atomic handle;
 };
 
+// Has OpenSSL, if the library that was opened brings it along, set no exit handler; to be called before anything of the
+// library. The handler frees OpenSSL's tables while other threads may still use them: one of a transport that closes its
+// connections, or any that ends and so lets go of what OpenSSL keeps for it
+// (https://docs.openssl.org/3.0/man3/OPENSSL_init_crypto/).
+void clate_spare_exit(void *handle);
+
 // Opens the library if it is not yet; it is never closed. 0 when the machine has it by none of its names.
 int clate_open(struct clate_library *library);
 

@@ -4,8 +4,7 @@ import NetworkTasks
 
 /// The thread that owns libcurl: takes commands, lets libcurl work, hands out results, sleeps.
 ///
-/// Everything in it belongs to that thread; other threads reach it through the mailbox only. What it does with libcurl, but
-/// for sleeping, it does inside of the ``ExitGate``.
+/// Everything in it belongs to that thread; other threads reach it through the mailbox only.
 final class CurlLoop {
     private let configuration: CurlConfiguration
     private let mailbox: Mailbox<CurlCommand>
@@ -34,7 +33,6 @@ final class CurlLoop {
         var configuration = configuration
         configuration.maximumConnections = max(1, min(configuration.maximumConnections, DescriptorBudget.transfers))
         curl_global_init(ccurl_global_defaults())
-        ExitGate.arm()
         // Without the sockets of its own by which others wake it, it would sleep for ever.
         guard let multi = curl_multi_init(), curl_multi_wakeup(multi) == CURLM_OK else {
             curl_global_cleanup()
@@ -79,7 +77,6 @@ final class CurlLoop {
 
     private func run() {
         while true {
-            guard ExitGate.process.enter() else { ExitGate.stay() }
             for command in mailbox.takeAll() { execute(command) }
             if isStopping { break }
             beginTurns()
@@ -89,13 +86,11 @@ final class CurlLoop {
             handleMessages()
             let due = workUntilSleep()
             let wait = turns.isEmpty ? due : 0
-            ExitGate.process.leave()
             let start = MachineClock.monotonic()
             curl_multi_poll(multi, nil, 0, wait, nil)
             absences.noteSleep(from: start, to: MachineClock.monotonic(), most: .milliseconds(wait))
         }
         stop()
-        ExitGate.process.leave()
     }
 
     /// Does what time has made due, and says for how many milliseconds the thread may sleep.
