@@ -141,11 +141,22 @@ struct CostTests {
                 #expect(end.errors.contains("dl/result is the file of the item 'a', and is not replaced"), "\(end)")
             }
             #expect(server.requests.count == 3, "what waits is not fetched again")
-            let files = ["result": "of /a", "result.2.part": "of /b", "result.3.part": "of /c"]
-            #expect(workplace.files(below: workplace.output) == files.keys.map { "dl/\($0)" }.sorted())
-            for (name, text) in files {
-                #expect(workplace.bytes("\(workplace.output)/dl/\(name)") == Array(text.utf8))
+            // Another batch in the same folder took the parts of the first, by the same numbers.
+            try workplace.write("rows.csv", "id\n" + lines(["x", "y", "z"]))
+            let other = try await workplace.run(
+                "run", "get.json", "--each", "rows.csv", "--batch", "july", "--at-once", "1", "--output", "out",
+                environment: ["API_URL": server.url])
+            #expect(other.errors.contains("july: 0/3 succeeded, 3 failed"), "\(other)")
+            let names = workplace.files(below: workplace.output)
+            func texts(_ start: String) -> [String] {
+                names.filter { $0.hasPrefix("dl/\(start)") }.map {
+                    String(decoding: workplace.bytes("\(workplace.output)/\($0)") ?? [], as: UTF8.self)
+                }.sorted()
             }
+            #expect(workplace.bytes("\(workplace.output)/dl/result") == Array("of /a".utf8))
+            #expect(texts("result.1-") == ["of /x"], "\(names)")
+            #expect(texts("result.2-") == ["of /b", "of /y"] && texts("result.3-") == ["of /c", "of /z"], "\(names)")
+            #expect(names.count == 6, "\(names)")
         }
     }
 
