@@ -56,6 +56,31 @@ struct CostTests {
         }
     }
 
+    /// The mean was all that was ever spent over the items that had ended anew: nothing began.
+    @Test("bounds items that are done again by what one costs")
+    func spentAgain() async throws {
+        try await withScene { workplace, environment in
+            let source = document(
+                #""cost": "response.body.usage.total * 0.002","#, to: #", "to": "${{ inputs.file }}.json""#)
+            try workplace.write(
+                "model.json",
+                source.replacingOccurrences(
+                    of: #""inputs": {"#, with: #""inputs": { "text": { "type": "string" },"#
+                ).replacingOccurrences(of: #""json": {"#, with: #""json": { "text": "${{ inputs.text }}","#))
+            func run(_ text: String, _ more: String...) async throws -> ProgramEnd {
+                try workplace.write("rows.csv", "file,text\n" + lines((1...20).map { "talk-\($0),\(text)" }))
+                return try await workplace.program.run(
+                    ["run", "model.json", "--each", "rows.csv", "--batch", "june", "--output", "out"] + more,
+                    environment: workplace.environment(environment), folder: workplace.folder)
+            }
+            #expect(try await run("a").cause == .exited(0))
+            let second = try await run("b", "--changed", "--overwrite", "--spend", "14")
+            #expect(second.cause == .exited(75), "\(second)")
+            let shown = try await workplace.show("june")
+            #expect(shown["cost"]?.number?.double == 14 && shown["counts"]?["succeeded"] == 8, "\(shown.text)")
+        }
+    }
+
     @Test("goes on after too many failures for as many more")
     func tolerance() async throws {
         try await withScene { workplace, environment in
