@@ -56,8 +56,9 @@ struct CostTests {
         }
     }
 
-    /// The mean was all that was ever spent over the items that had ended anew: nothing began.
-    @Test("bounds items that are done again by what one costs")
+    /// The mean was all that was ever spent over the items that had ended anew: nothing began. An attached resume then failed
+    /// all that had not begun, for their files were there.
+    @Test("bounds items that are done again by what one costs; a resume replaces files as the run was allowed to")
     func spentAgain() async throws {
         try await withScene { workplace, environment in
             let source = document(
@@ -78,6 +79,8 @@ struct CostTests {
             #expect(second.cause == .exited(75), "\(second)")
             let shown = try await workplace.show("june")
             #expect(shown["cost"]?.number?.double == 14 && shown["counts"]?["succeeded"] == 8, "\(shown.text)")
+            let resumed = try await workplace.run("resume", "june", "--spend", "100", environment: environment)
+            #expect(resumed.cause == .exited(0) && resumed.errors.contains("june: 20/20 succeeded"), "\(resumed)")
         }
     }
 
