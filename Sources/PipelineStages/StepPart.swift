@@ -15,7 +15,7 @@ package struct StepPart: Sendable, Hashable {
         guard let checkpoint = step.checkpoint else { return nil }
         if let download = try? CheckpointCoding<DownloadCheckpoint>.json.decode(checkpoint) {
             guard let target = download.target else { return nil }
-            let endings = [PartEnding.own(ofItem: job.itemNumber), PartEnding.usual]
+            let endings = [PartEnding.own(ofItem: job.itemLabel), PartEnding.usual]
             self.init(target, at: endings.map { target + $0 }, length: download.verified?.bytes)
         } else if let request = try? CheckpointCoding<RequestStage.Checkpoint>.json.decode(checkpoint),
             let pages = request.paging, let target = pages.target, let path = pages.partPath

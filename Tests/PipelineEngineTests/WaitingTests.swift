@@ -181,6 +181,39 @@ import Testing
         #expect(failure.title.contains("deadline"))
     }
 
+    /// Items that had sent nothing failed by it, for want of a place.
+    @Test(
+        "a deadline counts from when a service lets the step in; of one that has begun the wait counts",
+        arguments: [(.closed, false), (.full, false), (.closed, true)] as [(WaitReason.Kind, Bool)])
+    func deadlineOfHeld(reason: WaitReason.Kind, hasBegun: Bool) {
+        let calls = Mutexed(0)
+        let kind = StageKind.scripted("model") { _, saved, context async throws(StageFailure) in
+            calls.change { $0 += 1 }
+            if hasBegun, saved == nil {
+                return .waiting("begun", until: .at(context.now + .seconds(1)), WaitReason(.poll))
+            }
+            guard calls.value > 3 else {
+                throw .failed(
+                    AttemptFailure(StepFailure("not now"), kind: .held(reason), retryAfter: .seconds(3600)))
+            }
+            do {
+                try await context.sleepForEver()
+            } catch {
+                throw .stopped
+            }
+            return .finished([:])
+        }
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "model", "deadline": "1h" }"#, kinds: [kind], background: nil)
+        let start = bench.simulation.now
+        let life = bench.live()
+        bench.run { calls.value == 2 && bench.state("a")?.name == .waiting }
+        #expect((bench.job()?.steps[StepKey(stage: "a")]?.started == nil) == !hasBegun)
+        #expect(bench.end(of: life) == .success(.ended(.failed)))
+        let (length, hours) = (bench.simulation.now - start, hasBegun ? 1 : 4)
+        #expect(length >= .seconds(hours * 3600) && length < .seconds(hours * 3600 + 10), "\(length)")
+    }
+
     @Test("a deadline that passes while the start is committed ends the stage all the same", arguments: 1...8)
     func deadlineBeforeCall(seed: UInt64) {
         let kind = StageKind.scripted("long") { _, _, context async throws(StageFailure) in

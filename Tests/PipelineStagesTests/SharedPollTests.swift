@@ -97,21 +97,22 @@ struct SharedPollTests {
 
     private func benches(
         _ count: Int, _ service: Service, list: String = #""query": { "ids": "${{ join(ids, ',') }}" }"#,
-        isCounted: Bool = true, network: Network? = nil
+        isCounted: Bool = true, network: Network? = nil, with decorators: String = "[]", accounts: [JSON] = []
     ) throws -> [StageBench] {
         // Where requests are counted, all who are called at once are waited for; one of them asks.
         let polls = SharedPolls { waiting in
-            if isCounted { while waiting() < count - 1 { await Task.yield() } }
+            if isCounted { while waiting() < count / max(1, accounts.count) - 1 { await Task.yield() } }
             for _ in 0..<300 { await Task.yield() }
         }
-        return try (0..<count).map { _ in
-            try StageBench(
+        return try (0..<count).map { index in
+            let inputs: JSONObject = accounts.isEmpty ? [:] : ["account": accounts[index % accounts.count]]
+            return try StageBench(
                 """
                 { "id": "model", "kind": "compute", "service": "api",
                   "submit": { "POST": "/jobs", "once": { "resend": true }, "capture": { "id": "$.id" } },
                   "poll": { "GET": "/jobs/${{ self.id }}", "every": "10s", "status": "$.state", "succeeded": ["done"],
                             "list": { "GET": "/jobs", \(list), "items": "$[*]", "id": "$.id", "atMost": 20 } } }
-                """, network: network ?? service.network, polls: polls)
+                """, network: network ?? service.network, inputs: inputs, with: decorators, polls: polls)
         }
     }
 
@@ -264,6 +265,54 @@ struct SharedPollTests {
         let service = Service()
         let benches = try benches(15, service, list: #""query": { "limit": 100 }, "next": { "link": "next" }"#)
         for bench in benches { await bench.resume() }
+        var open = Set(benches.indices)
+        _ = await round(benches, &open)
+        #expect(service.state.withLock { $0.lists == 1 && $0.singles == 0 })
+    }
+
+    /// Jobs of one account were given those of another, where its name stood around the requests and in none of them.
+    @Test(
+        "an account that a decorator names shares no list with another one",
+        arguments: [
+            #"[ { "headers": { "X-Account": "${{ inputs.account }}" } } ]"#,
+            #"[ { "query": { "account": "${{ inputs.account }}" } } ]"#,
+        ])
+    func accounts(decorators: String) async throws {
+        let service = Service()
+        let seen = Mutex((accounts: [String: String](), lists: [(account: String, ids: [String])]()))
+        let transport = ScriptedTransport { request, _ async throws(ExchangeFailure) in
+            let response = service.answer(request)
+            let pairs = request.query + PlainQuery.pairs(URLParts(request.url)?.query ?? "")
+            let account = request.header("X-Account") ?? pairs.first { $0.name == "account" }?.value ?? ""
+            seen.withLock { seen in
+                if request.method == .post {
+                    let id = (try? JSON.parse(response.body))?["id"]?.string ?? ""
+                    seen.accounts[id] = account
+                } else if let ids = pairs.first(where: { $0.name == "ids" })?.value {
+                    seen.lists.append((account, ids.split(separator: ",").map(String.init)))
+                }
+            }
+            return response
+        }
+        let benches = try benches(
+            12, service, network: Network(transport: transport), with: decorators, accounts: ["a", "b"])
+        for bench in benches { await bench.resume() }
+        var open = Set(benches.indices)
+        _ = await round(benches, &open)
+        let (accounts, lists) = seen.withLock { $0 }
+        #expect(lists.count == 2 && lists.allSatisfy { $0.ids.count == 6 }, "\(lists)")
+        for list in lists { #expect(list.ids.allSatisfy { accounts[$0] == list.account }, "\(list)") }
+    }
+
+    @Test("keys, boundaries and traces, which differ for each job, keep no list apart")
+    func ofEachJob() async throws {
+        let service = Service()
+        let decorators = #"[ { "idempotencyKey": {} }, { "multipart": { "fields": { "a": "b" } } } ], "trace": true"#
+        let benches = try benches(15, service, with: decorators)
+        for (index, bench) in benches.enumerated() {
+            bench.host.read { $0.job = (id: "0\(index)job", key: "key\(index)") }
+            await bench.resume()
+        }
         var open = Set(benches.indices)
         _ = await round(benches, &open)
         #expect(service.state.withLock { $0.lists == 1 && $0.singles == 0 })

@@ -37,12 +37,12 @@ struct StepPartTests {
         #expect(try part(download(verified: 4)) == nil, "somebody else has begun the file since")
     }
 
-    @Test("of an item has the item's number in its name, unless the item has the usual one")
+    @Test("of an item has its number and its batch's id in its name, unless the item has the usual one")
     func item() throws {
         folder.write("m.obj.part", [1, 2, 3])
         #expect(try part(download(verified: 3), item: "7")?.path == folder.path + "/m.obj.part")
-        folder.write("m.obj.7.part", [1, 2, 3])
-        #expect(try part(download(verified: 3), item: "7")?.path == folder.path + "/m.obj.7.part")
+        folder.write("m.obj.7-01batch.part", [1, 2, 3])
+        #expect(try part(download(verified: 3), item: "7")?.path == folder.path + "/m.obj.7-01batch.part")
         #expect(try part(download(verified: 3))?.path == folder.path + "/m.obj.part")
     }
 

@@ -134,7 +134,7 @@ enum BatchPromises {
             _ = try await add(rows("a"), to: lease, journal, isRead: true)
             let begun = try check.require(try await journal.beginItems(1, of: lease).first)
             var item = begun.item
-            (item.state, item.ended) = (.succeeded, .at(9))
+            (item.state, item.ended, item.cost) = (.succeeded, .at(9), 2)
             try await journal.finish(item, under: begun.lease)
             let record = try check.require(try await journal.batch(lease.job))
             try await journal.reread(lease, as: record, of: job.record)
@@ -149,6 +149,9 @@ enum BatchPromises {
             check.expect(try await add(other, to: lease, journal, replaces: true).duplicates == 1, "not over itself")
             let counts = try await journal.batch(lease.job)?.counts.filter { $0.value > 0 }
             check.expect(counts == [.pending: 1, .duplicate: 1])
+            try await journal.reread(lease, as: record, of: job.record)
+            let batch = try await journal.batch(lease.job)
+            check.expect(batch?.cost == 2 && batch?.begunAnew == 1, "what it has cost is known as one item's")
         }
     }
 

@@ -14,6 +14,8 @@ package struct BatchRecord: Sendable, Hashable {
     /// The number of those that had failed or were cancelled before this reading began, that none of its rows names and
     /// that were not begun again: they stay as they are, and the batch is not judged by them.
     package var aside: [ItemRecord.State: Int] = [:]
+    /// The number of ends of items that cost something and were begun anew since: the sum of the costs has them, and no count.
+    package var begunAnew = 0
     /// The cost of its items, in the author's currency; nil while no document says.
     package var cost: Double?
     /// Body bytes of items that have ended.
@@ -129,7 +131,8 @@ extension BatchRecord {
         if cost == nil, isCostUnknown { return 0 }
         // Rows that could not be begun have cost nothing and say nothing: while no cost is known, what failed is no sample.
         guard let cost, cost > 0 else { return most(afterEnds: count(.succeeded) - settings.unpriced) }
-        let sample = count(.succeeded) > 0 ? count(.succeeded) : max(1, endedCount)
+        let ends = count(.succeeded) + begunAnew
+        let sample = ends > 0 ? ends : max(1, endedCount)
         let left = Amount(spend) - Amount(cost)
         return min(left.count(ofThoseLike: sample, costing: Amount(cost)), most(afterEnds: endedCount))
     }

@@ -33,11 +33,19 @@ extension ItemRecord {
     }
 }
 
+extension ItemRecord {
+    /// Returns whether it has ended and cost something, and begins anew with another state.
+    package func leavesPaidEnd(to later: State) -> Bool {
+        state.isEnded && !later.isEnded && (cost ?? 0) > 0
+    }
+}
+
 extension BatchRecord {
     /// Counts an item that was one thing and is another now; nil for one that was just read.
     package mutating func count(_ before: ItemRecord?, _ after: ItemRecord) {
         if let before { counts[before.state, default: 0] -= 1 }
         counts[after.state, default: 0] += 1
+        if before?.leavesPaidEnd(to: after.state) == true { begunAnew += 1 }
         if let spent = after.cost {
             cost = (Amount(cost ?? 0) + Amount(spent) - Amount(before?.cost ?? 0)).double
         }

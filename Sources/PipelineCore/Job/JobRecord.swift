@@ -62,9 +62,13 @@ package struct SecretNames: Sendable, Hashable {
 }
 
 extension JobRecord {
-    /// The number of the item of a batch that the job is for, in digits: the key of such a job is `BATCH.NUMBER`. Nil
-    /// for a job of its own.
-    package var itemNumber: String? { item == nil ? nil : key.split(separator: ".").last.map(String.init) }
+    /// What tells the item of a batch that the job is for from all others, also from those of other batches, in a file's
+    /// name: its number, with which the job's key ends, and the end of the batch's id, which is random. Nil for a job
+    /// of its own.
+    package var itemLabel: String? {
+        guard let item, let number = key.split(separator: ".").last else { return nil }
+        return "\(number)-\(item.batch.text.suffix(8))"
+    }
 }
 
 /// Which item of which batch a job is for.

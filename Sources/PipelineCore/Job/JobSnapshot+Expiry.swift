@@ -29,6 +29,14 @@ extension JobSnapshot {
         return started + duration
     }
 
+    /// Returns whether a step that was called has done anything: a service has taken something of it, or refused it, or it has
+    /// something to go on from.
+    func hasBegunAnything(_ key: StepKey) -> Bool {
+        guard let step = steps[key] else { return false }
+        let isUntouched = step.checkpoint == nil && step.captures.isEmpty && step.state.attempt == AttemptState()
+        return !isUntouched || submits[key]?.isBegun == true
+    }
+
     /// Until when the captures of a step that has succeeded are good.
     package func expiry(_ key: StepKey) -> StepExpiry? {
         guard let step = steps[key], step.state.name == .succeeded, let time = step.expires, let end = step.ended else {

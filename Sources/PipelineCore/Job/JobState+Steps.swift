@@ -185,9 +185,14 @@ extension JobState {
         }
         // A step that waits for a resume by now holds up no other; the job is let go once they have ended.
         let failure = table.explained(failed, key, stage)
+        // It starts when it is let in: what it waits for till then counts for no deadline and no estimate.
+        let isLeftOut = if case .held = failed.kind { !snapshot.hasBegunAnything(key) } else { false }
         try table.change(
             key, .tryFailed(failure, table.policy(of: key, stage), random: random), notes: notes
-        ) { $0.resumes += counts }
+        ) { step in
+            step.resumes += counts
+            if isLeftOut { step.started = nil }
+        }
         if table.step(key)?.state.name == .failed { marks.steps[key] = nil }
         if failed.endsRemoteJob, table.step(key)?.state.name == .failed {
             Restart.forgetRemoteJob(of: key, in: &table)

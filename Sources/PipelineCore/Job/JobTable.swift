@@ -48,6 +48,8 @@ package struct JobTable: Sendable {
         }
         step.state = transition.state
         if step.state.isEnded { step.ended = moment.time }
+        // One that no service has let in yet is tried anew as if for the first time.
+        if step.state.name == .running { step.started = step.started ?? moment.time }
         step.attempts = step.state.attempt?.number ?? step.attempts
         adjust(&step)
         step.add(notes)

@@ -7,7 +7,8 @@ public struct StepRecord: Sendable, Hashable {
     package var checkpoint: [UInt8]?
     /// The captures made so far (`self.X`); of a step that has succeeded its state holds the final ones.
     package var captures: JSONObject
-    /// The time when it first started; deadlines count from here.
+    /// The time when it first started; deadlines count from here. Nil also while a service has not let in what it would begin
+    /// with: it is closed, or has no place.
     package var started: Timestamp?
     /// The time when it ended.
     package var ended: Timestamp?

@@ -113,8 +113,8 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// - Returns: the other step of the job that has written there: its result is not to be replaced. Nil for none.
     package func claim(_ path: String, isFolder: Bool = false) -> StepKey? { host.claim(path, isFolder: isFolder) }
 
-    /// The number of the item of a batch that the job is for, in digits; nil for a job of its own.
-    package var itemNumber: String? { host.itemNumber }
+    /// What tells the item of a batch that the job is for from those of all batches; nil for a job of its own.
+    package var itemLabel: String? { host.itemLabel }
 
     /// Takes a path for the item of a batch that the job is for; durable when it returns.
     ///

@@ -33,8 +33,8 @@ package protocol StageHost: Sendable {
     /// - Parameter isFolder: whether the result is a folder, which is there for all that is written in it.
     /// - Returns: the other step of the job that has written there: its result is not to be replaced. Nil for none.
     func claim(_ path: String, isFolder: Bool) -> StepKey?
-    /// The number of the item of a batch that the job is for, in digits; nil for a job of its own.
-    var itemNumber: String? { get }
+    /// What tells the item of a batch that the job is for from those of all batches; nil for a job of its own.
+    var itemLabel: String? { get }
     /// Takes a path for the item of a batch that the job is for; durable when it returns.
     ///
     /// - Parameters:
@@ -102,7 +102,7 @@ extension StageHost {
 
     package func claim(_ path: String, isFolder: Bool) -> StepKey? { nil }
 
-    package var itemNumber: String? { nil }
+    package var itemLabel: String? { nil }
 
     package func claimForItem(_ path: String, isFolder: Bool) async throws(StageFailure) -> String? { nil }
 

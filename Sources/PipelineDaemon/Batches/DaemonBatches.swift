@@ -46,7 +46,6 @@ final class DaemonBatches: Sendable {
     ) async throws {
         let batch = subject.lease.job
         var options = BatchRunner.Options()
-        options.overwrites = subject.job.record.overwrites
         if let path = try await journal.batch(batch)?.settings.results {
             let file = try ResultsFile(path)
             try await file.catchUp(with: journal, batch)

@@ -28,7 +28,7 @@ extension JobExecutor {
             of: key, stage, step, now: ports.clock.now, overwrites: options.overwrites,
             outlook: history.outlook(of: key, stage, in: state))
         return StepHost(
-            facts: facts, itemNumber: state.table.snapshot.record.itemNumber, begin: state.table.moment,
+            facts: facts, itemLabel: state.table.snapshot.record.itemLabel, begin: state.table.moment,
             channel: channel(for: key), lease: writer.lease, document: state.table.plan.definition, ports: ports,
             redactor: redactor, notes: notes)
     }

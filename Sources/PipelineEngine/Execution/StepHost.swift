@@ -6,7 +6,7 @@ import Synchronization
 /// by the step's channel.
 final class StepHost: StageHost {
     let facts: StageFacts
-    let itemNumber: String?
+    let itemLabel: String?
     /// The time when the call began, by the clock that the times of the step are kept by.
     private let begin: ClockReading
     private let channel: StepChannel
@@ -20,11 +20,11 @@ final class StepHost: StageHost {
     private let (holds, hold) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     init(
-        facts: StageFacts, itemNumber: String?, begin: JobMoment, channel: StepChannel, lease: Lease,
+        facts: StageFacts, itemLabel: String?, begin: JobMoment, channel: StepChannel, lease: Lease,
         document: PipelineDefinition, ports: EnginePorts, redactor: SharedRedactor, notes: NoteBook
     ) {
         self.facts = facts
-        self.itemNumber = itemNumber
+        self.itemLabel = itemLabel
         self.begin = begin.reading ?? ports.clock.reading
         self.channel = channel
         self.lease = lease
@@ -123,7 +123,7 @@ final class StepHost: StageHost {
     }
 
     func claimForItem(_ path: String, isFolder: Bool) async throws(StageFailure) -> String? {
-        guard itemNumber != nil, let batches = ports.batches else { return nil }
+        guard itemLabel != nil, let batches = ports.batches else { return nil }
         do throws(JournalFailure) {
             return try await batches.claimFile(path, isFolder: isFolder, under: lease)
         } catch {

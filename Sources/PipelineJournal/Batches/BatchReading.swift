@@ -20,7 +20,8 @@ extension JournalAccess {
                 settings: settings)
             if !row.isNull("place") {
                 let place = try row.object("place")
-                (batch.place, batch.aside) = (ReadingPlace(place), BatchRecord.aside(place))
+                let notes = ReadingNotes(place)
+                (batch.place, batch.aside, batch.begunAnew) = (ReadingPlace(place), notes.aside, notes.begunAnew)
             }
             batch.isRead = row.flag("is_read")
             // Rows of before were added up in binary.
@@ -204,21 +205,35 @@ extension BatchSettings {
     }
 }
 
-extension BatchRecord {
-    /// What the column of the place says of items that stay aside.
-    static func aside(_ place: JSONObject) -> [ItemRecord.State: Int] {
-        (place["aside"]?.object ?? [:]).reduce(into: [:]) { counts, member in
+/// The counts of a batch that the column of the place holds, next to it.
+struct ReadingNotes {
+    /// See ``BatchRecord/aside``.
+    var aside: [ItemRecord.State: Int]
+    /// See ``BatchRecord/begunAnew``.
+    var begunAnew: Int
+
+    init(aside: [ItemRecord.State: Int], begunAnew: Int) {
+        self.aside = aside
+        self.begunAnew = begunAnew
+    }
+
+    init(_ place: JSONObject) {
+        aside = (place["aside"]?.object ?? [:]).reduce(into: [:]) { counts, member in
             if let state = ItemRecord.State(rawValue: member.name) { counts[state] = member.value.number?.int }
         }
+        begunAnew = place["begunAnew"]?.number?.int ?? 0
     }
 }
 
 extension ReadingPlace {
-    /// The form of the column, with the number of items that stay aside from this reading.
-    func json(aside: [ItemRecord.State: Int]) -> JSON {
-        let counts = aside.filter { $0.value > 0 }.sorted { $0.key.rawValue < $1.key.rawValue }
-        guard var object = json.object, !counts.isEmpty else { return json }
-        object["aside"] = .object(JSONObject(counts.map { ($0.key.rawValue, .number(JSONNumber($0.value))) }))
+    /// The form of the column.
+    func json(_ notes: ReadingNotes) -> JSON {
+        guard var object = json.object else { return json }
+        let counts = notes.aside.filter { $0.value > 0 }.sorted { $0.key.rawValue < $1.key.rawValue }
+        if !counts.isEmpty {
+            object["aside"] = .object(JSONObject(counts.map { ($0.key.rawValue, .number(JSONNumber($0.value))) }))
+        }
+        if notes.begunAnew > 0 { object["begunAnew"] = .number(JSONNumber(notes.begunAnew)) }
         return .object(object)
     }
 

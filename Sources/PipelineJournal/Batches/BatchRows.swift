@@ -31,7 +31,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
             ) { $0.int("last") + 1 } ?? 1
         let reading =
             try self.first("SELECT first FROM batches WHERE job = :batch", ["batch": batch]) { $0.int("first") } ?? 1
-        var (pending, failed) = (0, 0)
+        var (pending, failed, anew) = (0, 0, 0)
         var named: [ItemRecord.State] = []
         for item in items {
             if let known = try known(item.key, reading, batch) {
@@ -44,6 +44,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                     if replacesChanged && isOther || isOutdated {
                         let before = try self.item(known.number, of: batch)
                         if let before, before.state == .pending || before.state.isEnded {
+                            if before.leavesPaidEnd(to: .pending) { anew += 1 }
                             result.bad += try replace(before, item, next, reading, batch)
                             next += 1
                             continue
@@ -65,7 +66,8 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
             next += 1
         }
         try itemRows.takeBack(named, batch)
-        let aside = try self.batch(batch)?.aside ?? [:]
+        let latest = try self.batch(batch)
+        let notes = ReadingNotes(aside: latest?.aside ?? [:], begunAnew: (latest?.begunAnew ?? 0) + anew)
         try run(
             """
             UPDATE batches SET place = :place, is_read = :is_read, pending = pending + :pending,
@@ -73,7 +75,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
             WHERE job = :batch
             """,
             [
-                "batch": batch, "place": place.json(aside: aside), "is_read": isRead, "pending": pending,
+                "batch": batch, "place": place.json(notes), "is_read": isRead, "pending": pending,
                 "failed": failed,
                 "duplicate": result.duplicates,
             ])
@@ -267,9 +269,10 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         // What comes from sources that are not read again is of this reading all the same.
         let place = record.place ?? ReadingPlace(source: 0)
         let aside = place.source == 0 ? try itemRows.setAside(batch) : record.aside
+        let begunAnew = try self.batch(batch)?.begunAnew ?? 0
         try run(
             "UPDATE batches SET place = :place WHERE job = :batch",
-            ["batch": batch, "place": place.json(aside: aside)])
+            ["batch": batch, "place": place.json(ReadingNotes(aside: aside, begunAnew: begunAnew))])
         try run(
             """
             UPDATE batches SET sources = :sources, folder = :folder, settings = :settings, is_read = 0,
@@ -281,13 +284,15 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         try run(
             """
             UPDATE jobs SET document = :document, source_name = :name, inputs = :inputs, environment = :environment,
-                output_folder = :output, document_folder = :folder, found_secrets = :found_secrets
+                output_folder = :output, document_folder = :folder, overwrites = :overwrites,
+                found_secrets = :found_secrets
             WHERE number = :batch
             """,
             [
                 "batch": batch, "document": try jobs.document(job), "name": job.sourceName,
                 "inputs": JSON.object(job.inputs), "environment": JSON.object(job.environment),
-                "output": job.folders.output, "folder": job.folders.document, "found_secrets": job.secretNames.column,
+                "output": job.folders.output, "folder": job.folders.document, "overwrites": job.overwrites,
+                "found_secrets": job.secretNames.column,
             ])
     }
 
@@ -296,13 +301,16 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
     ) throws(JournalFailure) -> Int {
         let keys = keys.map { Set($0) }
         var count = 0
-        var again: [ItemRecord.State] = []
+        var (again, paid): ([ItemRecord.State], Int) = ([], 0)
         for state in states {
             let numbers = try all(
-                "SELECT number, key, reading FROM items WHERE batch = :batch AND state = :state AND attempt > 0",
+                "SELECT number, key, reading, cost FROM items WHERE batch = :batch AND state = :state AND attempt > 0",
                 ["batch": batch, "state": state.rawValue]
-            ) { row in (number: row.int("number"), key: row.text("key"), isAside: row.isAside) }
-            for (number, key, isAside) in numbers where keys?.contains(key) ?? true {
+            ) { row in
+                let isPaid = !row.isNull("cost") && row.double("cost") > 0
+                return (number: row.int("number"), key: row.text("key"), isAside: row.isAside, isPaid: isPaid)
+            }
+            for (number, key, isAside, isPaid) in numbers where keys?.contains(key) ?? true {
                 try run(
                     """
                     UPDATE items SET state = 'pending', attempt = attempt + 1, reading = abs(reading)
@@ -310,10 +318,12 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                     """, ["batch": batch, "number": number])
                 try itemRows.count([(-1, state), (1, .pending)], batch)
                 if isAside { again.append(state) }
+                if isPaid { paid += 1 }
                 count += 1
             }
         }
         try itemRows.takeBack(again, batch)
+        try itemRows.countAnew(paid, batch)
         try stop(nil, batch)
         return count
     }

@@ -92,6 +92,7 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
         _ before: ItemRecord, _ after: ItemRecord, _ group: ItemFailure.Group?, _ batch: Int64
     ) throws(JournalFailure) {
         try count([(-1, before.state), (1, after.state)], batch)
+        if before.leavesPaidEnd(to: after.state) { try countAnew(1, batch) }
         let sent = max(0, after.moved.sent - before.moved.sent)
         let received = max(0, after.moved.received - before.moved.received)
         // An amount is of whole billionths, and so is the sum in the row, which is rounded to them each time.
@@ -141,15 +142,24 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
     /// Judges the batch by items again that stayed aside, given by the states that they had.
     func takeBack(_ states: [ItemRecord.State], _ batch: Int64) throws(JournalFailure) {
         if states.isEmpty { return }
+        try edit(batch) { notes in for state in states { notes.aside[state, default: 0] -= 1 } }
+    }
+
+    /// Counts ends that cost something and whose items begin anew.
+    func countAnew(_ ends: Int, _ batch: Int64) throws(JournalFailure) {
+        if ends > 0 { try edit(batch) { $0.begunAnew += ends } }
+    }
+
+    private func edit(_ batch: Int64, _ change: (inout ReadingNotes) -> Void) throws(JournalFailure) {
         let place = try first("SELECT place FROM batches WHERE job = :batch", ["batch": batch]) {
             (row) throws(JournalFailure) in row.isNull("place") ? nil : try row.object("place")
         }
         guard case let place?? = place, let reached = ReadingPlace(place) else { return }
-        var aside = BatchRecord.aside(place)
-        for state in states { aside[state, default: 0] -= 1 }
+        var notes = ReadingNotes(place)
+        change(&notes)
         try run(
             "UPDATE batches SET place = :place WHERE job = :batch",
-            ["batch": batch, "place": reached.json(aside: aside)])
+            ["batch": batch, "place": reached.json(notes)])
     }
 
     /// Changes how many items are in states. One statement for all: a column's name is no parameter.

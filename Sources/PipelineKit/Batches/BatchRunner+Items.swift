@@ -158,7 +158,7 @@ extension BatchRunner {
         }
         var record = draft.record(
             id: ports.newJobID(), key: "\(job.record.key).\(item.number)", started: ports.clock.now,
-            outputFolder: job.record.folders.output, overwrites: options.overwrites)
+            outputFolder: job.record.folders.output, overwrites: overwrites)
         record.item = BatchItem(batch: lease.job, key: item.key)
         if let failure = await draft.preflight(to: record) {
             try await journal.fail(item.number, because: failure, at: ports.clock.now, of: lease)

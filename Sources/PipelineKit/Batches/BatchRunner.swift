@@ -125,6 +125,8 @@ package final class BatchRunner: Sendable {
     var journal: any Journal & BatchJournal { ports.journal }
     var lease: Lease { subject.lease }
     var job: JobSnapshot { subject.job }
+    /// True if items may replace files: by this command, or by the one that the batch was started with.
+    package var overwrites: Bool { options.overwrites || job.record.overwrites }
 
     // MARK: From any thread
 

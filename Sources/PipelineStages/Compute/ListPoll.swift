@@ -67,13 +67,10 @@ struct ListPoll {
     private func group() async throws(StageFailure) -> String? {
         do throws(StageFailure) {
             let rendered = try await requests.render(list.request, in: context, role: "poll") { $0.ids = .array([]) }
-            var bytes =
-                Array(RequestSending(requests: requests, rendered: rendered, context: context).service.text.utf8)
-                + rendered.digestInput
-            for field in rendered.description.headers where !rendered.description.isCredential(field.name) {
-                bytes += Array("\(field.name.canonicalName)=\(field.value)\n".utf8)
-            }
-            return context.digest(bytes + Array("\(list.items.text)\n\(list.id.text)".utf8))
+            guard let shape = await rendered.shapeDigestInput() else { return nil }
+            let service = RequestSending(requests: requests, rendered: rendered, context: context).service
+            return context.digest(
+                Array(service.text.utf8) + shape + Array("\(list.items.text)\n\(list.id.text)".utf8))
         } catch {
             guard case .failed = error else { throw error }
             return nil

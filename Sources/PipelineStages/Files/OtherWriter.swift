@@ -27,7 +27,7 @@ extension StageContext {
     }
 
     /// See ``PartEnding/own(ofItem:)``.
-    var ownPartEnding: String { PartEnding.own(ofItem: itemNumber) }
+    var ownPartEnding: String { PartEnding.own(ofItem: itemLabel) }
 
     /// Takes a path for the step's result and returns the ending of its part: where the file is another item's, so is the
     /// part of the usual name.
@@ -37,7 +37,7 @@ extension StageContext {
     }
 
     private func otherItem(writing path: String, isFolder: Bool) async throws(StageFailure) -> String? {
-        guard itemNumber != nil else { return nil }
+        guard itemLabel != nil else { return nil }
         let path = Folder.realPath(of: path)
         guard path.utf8.count <= NewItem.longestName else {
             throw .definite(

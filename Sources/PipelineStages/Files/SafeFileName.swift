@@ -1,7 +1,7 @@
 /// A file name made of something that a server said: it can't leave its folder or hide in it.
 enum SafeFileName {
-    /// The longest name in bytes; most file systems end at 255, and `.NUMBER.part` must fit behind it.
-    static let longest = 240
+    /// The longest name in bytes; most file systems end at 255, and `.NUMBER-BATCH.part` must fit after it.
+    static let longest = 230
 
     /// The last component of a path, without control characters, leading dots and surrounding spaces; nil when nothing
     /// is left. `\` separates components too, as names come from any system.

@@ -56,6 +56,34 @@ struct CostTests {
         }
     }
 
+    /// The mean was all that was ever spent over the items that had ended anew: nothing began. An attached resume then failed
+    /// all that had not begun, for their files were there.
+    @Test("bounds items that are done again by what one costs; a resume replaces files as the run was allowed to")
+    func spentAgain() async throws {
+        try await withScene { workplace, environment in
+            let source = document(
+                #""cost": "response.body.usage.total * 0.002","#, to: #", "to": "${{ inputs.file }}.json""#)
+            try workplace.write(
+                "model.json",
+                source.replacingOccurrences(
+                    of: #""inputs": {"#, with: #""inputs": { "text": { "type": "string" },"#
+                ).replacingOccurrences(of: #""json": {"#, with: #""json": { "text": "${{ inputs.text }}","#))
+            func run(_ text: String, _ more: String...) async throws -> ProgramEnd {
+                try workplace.write("rows.csv", "file,text\n" + lines((1...20).map { "talk-\($0),\(text)" }))
+                return try await workplace.program.run(
+                    ["run", "model.json", "--each", "rows.csv", "--batch", "june", "--output", "out"] + more,
+                    environment: workplace.environment(environment), folder: workplace.folder)
+            }
+            #expect(try await run("a").cause == .exited(0))
+            let second = try await run("b", "--changed", "--overwrite", "--spend", "14")
+            #expect(second.cause == .exited(75), "\(second)")
+            let shown = try await workplace.show("june")
+            #expect(shown["cost"]?.number?.double == 14 && shown["counts"]?["succeeded"] == 8, "\(shown.text)")
+            let resumed = try await workplace.run("resume", "june", "--spend", "100", environment: environment)
+            #expect(resumed.cause == .exited(0) && resumed.errors.contains("june: 20/20 succeeded"), "\(resumed)")
+        }
+    }
+
     @Test("goes on after too many failures for as many more")
     func tolerance() async throws {
         try await withScene { workplace, environment in
@@ -141,11 +169,22 @@ struct CostTests {
                 #expect(end.errors.contains("dl/result is the file of the item 'a', and is not replaced"), "\(end)")
             }
             #expect(server.requests.count == 3, "what waits is not fetched again")
-            let files = ["result": "of /a", "result.2.part": "of /b", "result.3.part": "of /c"]
-            #expect(workplace.files(below: workplace.output) == files.keys.map { "dl/\($0)" }.sorted())
-            for (name, text) in files {
-                #expect(workplace.bytes("\(workplace.output)/dl/\(name)") == Array(text.utf8))
+            // Another batch in the same folder took the parts of the first, by the same numbers.
+            try workplace.write("rows.csv", "id\n" + lines(["x", "y", "z"]))
+            let other = try await workplace.run(
+                "run", "get.json", "--each", "rows.csv", "--batch", "july", "--at-once", "1", "--output", "out",
+                environment: ["API_URL": server.url])
+            #expect(other.errors.contains("july: 0/3 succeeded, 3 failed"), "\(other)")
+            let names = workplace.files(below: workplace.output)
+            func texts(_ start: String) -> [String] {
+                names.filter { $0.hasPrefix("dl/\(start)") }.map {
+                    String(decoding: workplace.bytes("\(workplace.output)/\($0)") ?? [], as: UTF8.self)
+                }.sorted()
             }
+            #expect(workplace.bytes("\(workplace.output)/dl/result") == Array("of /a".utf8))
+            #expect(texts("result.1-") == ["of /x"], "\(names)")
+            #expect(texts("result.2-") == ["of /b", "of /y"] && texts("result.3-") == ["of /c", "of /z"], "\(names)")
+            #expect(names.count == 6, "\(names)")
         }
     }
 

@@ -104,6 +104,29 @@ struct MendedBatchTests {
         }
     }
 
+    /// All that the batch had left began as well, also of one that a person had cancelled.
+    @Test("retry of one item of a batch that stopped begins that one alone", arguments: [false, true])
+    func retriesAlone(isCancelled: Bool) async throws {
+        try await withScene { scene in
+            try scene.workplace.write("ask.json", Self.document(batch: #""stopAfter": 2, "atOnce": 1,"#))
+            try scene.workplace.write("rows.csv", "name\na\nb\nc\nd\n")
+            #expect(try await scene.run().errors.contains("2 failed, 2 pending"))
+            if isCancelled { _ = try await scene.call("cancel", "june") }
+            #expect(scene.service.paths == ["/a", "/b"])
+            scene.service.put("/a", "/b", "/c", "/d")
+            let one = try await scene.call("retry", "june/a")
+            #expect(one.cause == .exited(0) && scene.service.paths == ["/a"], "\(one)")
+            let two = try await scene.call("retry", "june", "--item", "b")
+            #expect(two.cause == .exited(0) && scene.service.paths == ["/b"], "\(two)")
+            let shown = try await scene.workplace.show("june")
+            #expect(shown["counts"]?["succeeded"] == 2, "\(shown.text)")
+            if isCancelled { return }
+            #expect(shown["state"] == "suspended" && shown["counts"]?["pending"] == 2, "\(shown.text)")
+            let rest = try await scene.call("resume", "june")
+            #expect(rest.cause == .exited(0) && scene.service.paths == ["/c", "/d"], "\(rest)")
+        }
+    }
+
     /// Each was a turn of its own, in which the batch ran and ended.
     @Test("retry of several items of a batch is one turn of it, and says which it leaves alone")
     func retriesSeveral() async throws {

@@ -6,6 +6,8 @@ import Synchronization
 final class MemoryStageHost: StageHost {
     struct State {
         var now = Timestamp(milliseconds: 1_800_000_000_000)
+        /// The id of the job and its key.
+        var job = (id: "01job", key: "key1")
         var scope: Scope
         var record: SubmitRecord?
         /// The phases that the ledger went through, and what was committed with them.
@@ -76,8 +78,9 @@ final class MemoryStageHost: StageHost {
     }
 
     var facts: StageFacts {
-        StageFacts(
-            job: JobID("01job"), jobKey: "key1", pipeline: "test", step: step, attempt: state.withLock(\.attempt),
+        let job = state.withLock(\.job)
+        return StageFacts(
+            job: JobID(job.id), jobKey: job.key, pipeline: "test", step: step, attempt: state.withLock(\.attempt),
             started: started, deadline: state.withLock(\.deadline), folders: folders, overwrites: false, retry: retry,
             place: "test.json:1:1")
     }
@@ -88,7 +91,7 @@ final class MemoryStageHost: StageHost {
         state.withLock { state in
             var scope = state.scope
             scope.own = state.captures
-            scope.ownKey = state.record?.key ?? SubmitKey.text(jobKey: "key1", step: step, generation: 1)
+            scope.ownKey = state.record?.key ?? SubmitKey.text(jobKey: state.job.key, step: step, generation: 1)
             scope.facts = KnownFacts(state.facts)
             if state.watchesScopes {
                 let token = ScopeToken()

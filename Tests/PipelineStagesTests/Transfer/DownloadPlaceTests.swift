@@ -109,7 +109,7 @@ struct DownloadPlaceTests {
             folder.write("mesh.obj", [1])
             folder.write("mesh.obj.part", [2])
             let bench = try bench(service, to: to)
-            bench.state.itemNumber = "3"
+            bench.state.itemLabel = "3"
             bench.state.items = [path: "a"]
             bench.state.overwrites = true
             for _ in 1...2 {
@@ -139,7 +139,7 @@ struct DownloadPlaceTests {
         folder.write("mesh.obj", [1])
         for number in ["1", "2"] {
             let bench = try bench(service, to: "./")
-            bench.state.itemNumber = number
+            bench.state.itemLabel = number
             let failure = await bench.resume().failedTry?.failure
             #expect(failure?.hint?.contains("waits as \(folder.path)/mesh.obj.\(number).part: ") == true)
         }

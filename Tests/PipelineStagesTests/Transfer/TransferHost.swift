@@ -27,8 +27,8 @@ final class TransferHost: StageHost {
         var overwrites = false
         /// The other steps that have written files.
         var writers: [String: StepKey] = [:]
-        /// The number of the item of a batch that the job is for, and whose the files of the others are.
-        var itemNumber: String?
+        /// What tells the item of a batch that the job is for from others, and whose the files of the others are.
+        var itemLabel: String?
         var items: [String: String] = [:]
         var isOwner = true
         var hasNewSecrets = false
@@ -135,7 +135,7 @@ final class TransferHost: StageHost {
             state.writers.first { $0.key == path || isFolder && $0.key.hasPrefix(path + "/") }?.value
         }
     }
-    var itemNumber: String? { state.withLock(\.itemNumber) }
+    var itemLabel: String? { state.withLock(\.itemLabel) }
     func claimForItem(_ path: String, isFolder: Bool) async throws(StageFailure) -> String? {
         state.withLock { $0.items[path] }
     }

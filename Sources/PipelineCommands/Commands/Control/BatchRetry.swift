@@ -13,14 +13,19 @@ struct BatchRetry {
     private let item: String?
     private let hasStage: Bool
 
-    /// The job or the batch of a name. An item that was cancelled before it was begun has no job: its batch, and its key.
+    /// The job or the batch of a name; with the key of an item the job of that one of a batch. An item that was cancelled
+    /// before it was begun has no job: its batch, and its key.
     static func named(
-        _ name: String, in journal: Workspace.Journal
+        _ name: String, item: String?, in journal: Workspace.Journal
     ) async throws -> (job: OwnedJob, item: String?) {
-        guard let (item, batch) = try await JobName(name).itemWithoutJob(in: journal), item.attempt > 0 else {
-            return (try await JobName(name).find(in: journal), nil)
+        guard let (own, batch) = try await JobName(name).itemWithoutJob(in: journal), own.attempt > 0 else {
+            let found = try await JobName(name).find(in: journal)
+            guard let item, found.snapshot.batch != nil,
+                let job = try await journal.item(item, of: found.snapshot.record.id)?.job
+            else { return (found, nil) }
+            return (try await JobName(job.text).find(in: journal), nil)
         }
-        return (try await JobName(batch.id.text).find(in: journal), item.key)
+        return (try await JobName(batch.id.text).find(in: journal), own.key)
     }
 
     init(_ found: OwnedJob, item: String?, hasStage: Bool) {
@@ -39,7 +44,14 @@ struct BatchRetry {
         guard let own = found.snapshot.record.item, !hasStage || found.snapshot.phase(isOwned: false) == .failed,
             let batch = try await journal.jobs(JobQuery(prefix: own.batch.text)).first
         else { return nil }
-        return Target(batch: batch, items: [own.key])
+        return Self.isStopped(batch) ? nil : Target(batch: batch, items: [own.key])
+    }
+
+    /// True for a batch that nobody runs, with items left that would begin or go on with it: a word about one item is none
+    /// about them.
+    private static func isStopped(_ batch: OwnedJob) -> Bool {
+        guard batch.owner == nil, let counts = batch.snapshot.batch else { return false }
+        return counts.count(.pending) + counts.count(.suspended) > 0
     }
 }
 

@@ -86,7 +86,9 @@ struct RetryCommand: WorkspaceCommand {
         }
         let resumption = JobResumption(
             session: session, concurrency: side.concurrency, secretInputs: given
-        ) { [from, item] job, plans in try await Self.decide(job, plans, from: from, item: item) }
+        ) { [from, item] job, plans in
+            try await Self.decide(job, plans, from: from, item: Self.itemOfForEach(item, in: job))
+        }
         var statuses: [ExitStatus] = []
         if detach {
             for job in jobs { statuses.append(try await hand(job, given, by: session)) }
@@ -107,12 +109,17 @@ struct RetryCommand: WorkspaceCommand {
         return ExitStatus.combined(statuses)
     }
 
+    /// The item of a `forEach` that `--item` means in a job; nil for the job of an item of a batch, which it means itself.
+    private static func itemOfForEach(_ item: String?, in job: OwnedJob) -> String? {
+        job.snapshot.record.item == nil ? item : nil
+    }
+
     /// Has the background owner begin again what failed of a job.
     private func hand(
         _ brief: OwnedJob, _ given: SecretAssignments, by session: JobSession
     ) async throws -> ExitStatus {
         let job = try await session.whole(brief)
-        if item != nil {
+        if Self.itemOfForEach(item, in: job) != nil {
             throw CommandError(
                 .usage, "--detach begins all again that failed of job \(job.snapshot.record.id)",
                 hint: "leave --item or --detach out")
@@ -128,7 +135,7 @@ struct RetryCommand: WorkspaceCommand {
     /// The jobs to begin again, each once, and the key of an item of a batch where one was named that has no job.
     private func chosen(in journal: Workspace.Journal) async throws -> [(job: OwnedJob, item: String?)] {
         var chosen: [(job: OwnedJob, item: String?)] = []
-        for name in jobs { chosen.append(try await BatchRetry.named(name, in: journal)) }
+        for name in jobs { chosen.append(try await BatchRetry.named(name, item: item, in: journal)) }
         var found: Set<String> = []
         guard failed else {
             return chosen.filter { found.insert("\($0.job.snapshot.record.id) \($0.item ?? "")").inserted }

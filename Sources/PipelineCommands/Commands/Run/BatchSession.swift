@@ -168,7 +168,7 @@ struct BatchSession {
             return try await plans.plan(of: record)
         }
         ports.interactivity = options.interactivity
-        ports.overwrites = options.overwrites
+        ports.overwrites = runner.overwrites
         let items = ScheduledItems(runner, ports)
         let signals = StopSignals { runner.suspend() }
         defer { withExtendedLifetime(signals) {} }

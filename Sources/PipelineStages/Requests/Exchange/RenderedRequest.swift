@@ -1,4 +1,5 @@
 import HTTPTypes
+import JSONPath
 import PipelineCore
 import PipelineHTTP
 
@@ -58,6 +59,35 @@ struct RenderedRequest: Sendable {
             }
         }
         return bytes
+    }
+
+    /// The bytes by which requests of several jobs are told apart: of what goes out to the service, decorated, without
+    /// credentials and without what differs for each job. What a program would add is given by its configuration; it is
+    /// not asked. Nil for a request that can't be made.
+    func shapeDigestInput() async -> [UInt8]? {
+        var shaped = self
+        var programs: [UInt8] = []
+        // Of no job and at no time: a decorator that reads these makes the same of them for all.
+        let nobody = DecorationContext(
+            key: "shape", time: { .zero }, randomBytes: { [UInt8](repeating: 0, count: $0) })
+        for decorator in decorators where decorator.phase == .shape {
+            if let program = decorator as? ProgramDecorator {
+                programs += Array("\(program.program.name) \(program.configuration.text)\n".utf8)
+                continue
+            }
+            do throws(RequestFailure) {
+                try await decorator.decorate(&shaped.description, in: nobody)
+            } catch {
+                return nil
+            }
+        }
+        var bytes = shaped.digestInput + programs
+        for field in shaped.description.headers
+        where field.name != .traceparent && !shaped.description.isCredential(field.name) {
+            bytes += Array("\(field.name.canonicalName)=\(field.value)\n".utf8)
+        }
+        // A certificate says who asks, as a credential does.
+        return bytes + Array("\(options.tls.certificate ?? "")\n".utf8)
     }
 
     /// The digests of the local files that are sent, in their order, each on a line; empty when there are none. Files that

@@ -37,7 +37,14 @@ enum JournalLaw {
         }
         // A clock that is set moves the time along, and changes nothing else.
         let isMoved = step.started != nil && step.state.name == old.state.name
-        if let began = old.started, step.started != began, step.state.name != .pending, !isMoved {
+        // What no service lets in has begun nothing.
+        let isLeftOut =
+            if case .waiting(_, _, let reason) = step.state {
+                [.closed, .full].contains(reason.kind) && step.started == nil && job.submits[key]?.isBegun != true
+            } else {
+                false
+            }
+        if let began = old.started, step.started != began, step.state.name != .pending, !isMoved, !isLeftOut {
             found.append("step \(key) forgot when it began")
         }
         return found
