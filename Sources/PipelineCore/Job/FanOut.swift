@@ -124,6 +124,7 @@ struct FanOut: Sendable {
     private mutating func take(
         _ elements: [JSON], _ stage: PlannedStage, in table: inout JobTable
     ) throws(IllegalTransition) {
+        if let secret = table.plan.elementSecret(of: stage) { table.values.add(elements, madeOf: secret) }
         let items = places(of: stage, in: table).compactMap { table.step(StepKey(stage: stage.id, item: $0)) }
         table.withIndex { $0.settleElements(of: stage.id) }
         mismatches[stage.id] = nil
@@ -133,7 +134,7 @@ struct FanOut: Sendable {
             return try refuse(elements.count, insteadOf: items.count, stage, in: &table)
         }
         for (item, value) in elements.enumerated() {
-            make(StepKey(stage: stage.id, item: item), value, stage, in: &table)
+            make(StepKey(stage: stage.id, item: item), table.values.sealed(value), stage, in: &table)
         }
         drop(stage, in: &table) { $0 >= elements.count }
     }
@@ -167,9 +168,8 @@ struct FanOut: Sendable {
         }
     }
 
-    /// Makes an item's step, or gives one its new value: what follows an item only until it has begun.
+    /// Makes an item's step, or gives one its new value, sealed: what follows an item only until it has begun.
     private func make(_ key: StepKey, _ value: JSON, _ stage: PlannedStage, in table: inout JobTable) {
-        let value = table.values.sealed(value)
         guard let step = table.step(key) else {
             var step = StepRecord(toleratesFailure: table.tolerates(stage), value: value)
             step.expires = table.expiry(ofItem: value)
