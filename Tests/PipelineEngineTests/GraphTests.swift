@@ -341,6 +341,31 @@ import Testing
         }
     }
 
+    /// They read null: what the items had made was left behind.
+    @Test("'finally' reads what the items had given of a stage that was cancelled, those under way too")
+    func cleaningAfterCancelledItems() {
+        let seen = Mutexed<[String]>([])
+        let make = StageKind.scripted("make", captures: ["x"]) { reading, saved, context async throws(StageFailure) in
+            let value = try await context.evaluate { scope throws(EvaluationFailure) in
+                try reading?.evaluate(in: scope) ?? .null
+            }
+            if value == "p" { return .finished(["x": value]) }
+            try await context.commit("made", captures: ["x": value])
+            return .waiting("made", until: .at(context.now + .seconds(3600)), WaitReason(.time))
+        }
+        let bench = EngineBench(
+            #"""
+            { "id": "a", "kind": "make", "forEach": "split('p,q,r', ',')", "concurrency": 1, "reading": "${{ item }}" }
+            ], "finally": [ { "id": "c", "kind": "echo", "reading": "${{ stages.a.x }}" }
+            """#, kinds: [make, Self.echo(seen)])
+        let life = bench.live()
+        bench.run { bench.job()?.steps[StepKey(stage: "a", item: 1)]?.state.name == .waiting }
+        life.drive.value?.cancel()
+        #expect(bench.end(of: life) == .success(.ended(.cancelled)))
+        #expect(seen.value == [#"["p","q",null]"#])
+        #expect(bench.recorder.violations.isEmpty)
+    }
+
     // MARK: warn
 
     @Test("a warning is an event, once for a stage and once for each item that it speaks of")

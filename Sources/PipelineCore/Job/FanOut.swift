@@ -124,6 +124,7 @@ struct FanOut: Sendable {
     private mutating func take(
         _ elements: [JSON], _ stage: PlannedStage, in table: inout JobTable
     ) throws(IllegalTransition) {
+        if let secret = table.plan.elementSecret(of: stage) { table.values.add(elements, madeOf: secret) }
         let items = places(of: stage, in: table).compactMap { table.step(StepKey(stage: stage.id, item: $0)) }
         table.withIndex { $0.settleElements(of: stage.id) }
         mismatches[stage.id] = nil
@@ -133,7 +134,7 @@ struct FanOut: Sendable {
             return try refuse(elements.count, insteadOf: items.count, stage, in: &table)
         }
         for (item, value) in elements.enumerated() {
-            make(StepKey(stage: stage.id, item: item), value, stage, in: &table)
+            make(StepKey(stage: stage.id, item: item), table.values.sealed(value), stage, in: &table)
         }
         drop(stage, in: &table) { $0 >= elements.count }
     }
@@ -167,9 +168,8 @@ struct FanOut: Sendable {
         }
     }
 
-    /// Makes an item's step, or gives one its new value: what follows an item only until it has begun.
+    /// Makes an item's step, or gives one its new value, sealed: what follows an item only until it has begun.
     private func make(_ key: StepKey, _ value: JSON, _ stage: PlannedStage, in table: inout JobTable) {
-        let value = table.values.sealed(value)
         guard let step = table.step(key) else {
             var step = StepRecord(toleratesFailure: table.tolerates(stage), value: value)
             step.expires = table.expiry(ofItem: value)
@@ -212,13 +212,19 @@ struct FanOut: Sendable {
         let items = places(of: stage, in: table).compactMap { item -> (Int, StepRecord)? in
             table.step(StepKey(stage: stage.id, item: item)).map { (item, $0) }
         }
-        let captures = captures(of: stage, items.map(\.1), in: table)
-        guard let failure = failure(of: stage, items, in: table) else { return .captures(captures) }
-        // What its items gave is kept for the stages that clean up.
-        if captures.contains(where: { $0.value.array?.contains { $0 != .null } == true }) {
-            table.edit(StepKey(stage: stage.id)) { $0.captures = captures }
+        guard let failure = failure(of: stage, items, in: table) else {
+            return .captures(captures(of: stage, in: table))
         }
+        keepCaptures(of: stage, in: &table)
         return .failure(failure)
+    }
+
+    /// Keeps what the items of a stage gave that has not succeeded, for the stages that clean up. What one gave that did
+    /// not come to its end may have to be removed as well.
+    func keepCaptures(of stage: PlannedStage, in table: inout JobTable) {
+        let captures = captures(of: stage, ofAll: true, in: table)
+        guard captures.contains(where: { $0.value.array?.contains { $0 != .null } == true }) else { return }
+        table.edit(StepKey(stage: stage.id)) { $0.captures = captures }
     }
 
     /// The failure of a stage whose items have come as far as they will; nil when it has succeeded.
@@ -250,19 +256,21 @@ struct FanOut: Sendable {
         return nil
     }
 
-    /// The captures of a stage's items in order; null where one failed, was skipped or has not ended.
-    private func captures(of stage: PlannedStage, _ items: [StepRecord], in table: JobTable) -> JSONObject {
+    /// The captures of a stage's items in order; null where one was skipped, and unless those `ofAll` are wanted where it
+    /// failed, was cancelled or has not ended.
+    private func captures(of stage: PlannedStage, ofAll: Bool = false, in table: JobTable) -> JSONObject {
         var names = stage.captures.map(\.name)
         var known = Set(names)
-        for step in items {
-            for member in step.captures where known.insert(member.name).inserted { names.append(member.name) }
-        }
         let steps = allPlaces(of: stage, in: table).map { table.step(StepKey(stage: stage.id, item: $0)) }
+        for step in steps {
+            for member in step?.captures ?? [:] where known.insert(member.name).inserted { names.append(member.name) }
+        }
         var captures = JSONObject()
         for name in names {
             captures[name] = .array(
                 steps.map { step in
-                    if case .succeeded(let values)? = step?.state { values[name] ?? .null } else { .null }
+                    if case .succeeded(let values)? = step?.state { return values[name] ?? .null }
+                    return ofAll ? step?.captures[name] ?? .null : .null
                 })
         }
         return captures

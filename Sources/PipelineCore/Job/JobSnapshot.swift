@@ -113,8 +113,10 @@ extension JournalChange {
 
 extension JobSnapshot {
     /// The files as they are listed: stage by stage, in the order in which these wrote their first, and those of a
-    /// stage's items in the order of the items, whichever ended first.
+    /// stage's items in the order of the items, whichever ended first. What a step wrote that is skipped by now is of an
+    /// earlier run.
     package var orderedFiles: [WrittenFile] {
+        let files = files.filter { file in file.step.flatMap { steps[$0]?.state } != .skipped }
         var places: [String?: Int] = [:]
         for file in files where places[file.step?.stage] == nil { places[file.step?.stage] = places.count }
         return files.enumerated()

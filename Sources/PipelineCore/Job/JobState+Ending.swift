@@ -45,6 +45,10 @@ extension JobState {
         table.record(.requested(nil))
         rules.isFinishing = true
         stop = nil
+        for stage in table.plan.stages
+        where stage.forEach != nil && table.step(StepKey(stage: stage.id))?.state == .cancelled {
+            fanOut.keepCaptures(of: stage, in: &table)
+        }
         for stage in table.plan.finally { table.withIndex { $0.look(at: stage.id) } }
         commands.append(.continue)
     }

@@ -16,6 +16,8 @@ package struct JobValues: Sendable {
     private var sealing: CaptureSealing?
     /// The secrets that captured values may be sealed under, the latest of a name last.
     private var sealedUnder: [(name: String, value: String)] = []
+    /// The texts that stages are repeated over and that were made of a secret, with its name: secrets too.
+    package private(set) var secretParts: [(name: String, value: String)] = []
     /// The names of all secrets that the job has, also of those that are not known.
     private var names: Set<String> = []
     /// True if a captured value of the job may be sealed: mostly none is, and then none is looked through.
@@ -34,7 +36,7 @@ package struct JobValues: Sendable {
     }
 
     /// Makes what seals, when secrets are known or known again: values of before still open what they sealed.
-    package mutating func renewSealing(for steps: some Sequence<StepRecord>, of plan: Plan) {
+    package mutating func renewSealing(for steps: [StepKey: StepRecord], of plan: Plan) {
         guard let seal else { return }
         names = Set(plan.secrets).union(plan.definition.inputs.filter(\.isSecret).map(\.name))
         let inputs = secretInputs.map { (name: $0.name, value: $0.value.string ?? $0.value.text) }
@@ -43,10 +45,24 @@ package struct JobValues: Sendable {
             sealedUnder.append(secret)
         }
         guard !names.isEmpty else { return }
-        sealing = CaptureSealing(sealedUnder, seal: seal)
+        sealing = CaptureSealing(sealedUnder, parts: secretParts, seal: seal)
         holdsSealed =
             holdsSealed
-            || steps.contains { JSON.object($0.captures).holdsSealed || $0.value?.holdsSealed == true }
+            || steps.values.contains { JSON.object($0.captures).holdsSealed || $0.value?.holdsSealed == true }
+        for stage in plan.stages + plan.finally {
+            guard let secret = plan.elementSecret(of: stage) else { continue }
+            let elements = steps.compactMap { key, step in key.stage == stage.id ? step.value.map { opened($0) } : nil }
+            add(elements, madeOf: secret)
+        }
+    }
+
+    /// Takes in what a stage is repeated over, where that is made of a secret.
+    mutating func add(_ elements: [JSON], madeOf secret: String) {
+        var known = Set(secretParts.map(\.value))
+        let texts = elements.flatMap(\.longTexts).filter { known.insert($0).inserted }
+        guard !texts.isEmpty else { return }
+        secretParts += texts.map { (name: secret, value: $0) }
+        if let seal, sealing != nil { sealing = CaptureSealing(sealedUnder, parts: secretParts, seal: seal) }
     }
 
     /// Captured values as they may be kept: what repeats a secret is sealed.

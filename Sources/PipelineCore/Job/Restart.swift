@@ -15,10 +15,7 @@ struct Restart {
 
     init(_ scope: RestartScope, lost files: [WrittenFile] = [], of table: JobTable) {
         self.scope = scope
-        var stages: Set<String> = []
-        if case .from(let stage) = scope { stages = table.plan.dependents(of: stage) }
-        if scope != .nothing { stages.formUnion(table.plan.finally.map(\.id)) }
-        restarted = stages
+        restarted = scope.begunAnew(in: table.plan)
         var reached: Set<String> = []
         if case .failedItem(let item) = scope {
             for (key, step) in table.snapshot.steps where key.item == item && step.state.name.isRetried {
@@ -95,10 +92,12 @@ struct Restart {
         table.judgeEarlyCallbacks(of: table.snapshot.pushes.keys)
     }
 
-    /// A step as if it had never run. A submit of it is a new one: the key's generation grows.
+    /// A step as if it had never run. A submit of it is a new one: the key's generation grows, and what the last one began
+    /// is warned of where it may go on.
     private func restart(
         _ key: StepKey, warnings: [String] = [], in table: inout JobTable
     ) throws(IllegalTransition) {
+        let warnings = warnings + [Self.leftBehind(by: key, in: table)].compactMap { $0 }
         let hasElement = key.item != nil && table.plan.stage(key.stage).map { $0.forEach?.followed == nil } == true
         try table.change(key, .restarted, warnings: warnings) { step in
             step = step.restarted()
@@ -107,6 +106,27 @@ struct Restart {
         }
         Self.renewSubmit(of: key, in: &table)
         if table.snapshot.pushes[key] != nil { table.record(.callbacksVoided(key)) }
+    }
+
+    /// What a submit of before may have begun at the service, when nobody asks about it any more; nil for nothing.
+    private static func leftBehind(by key: StepKey, in table: JobTable) -> String? {
+        guard let step = table.step(key), let submit = table.snapshot.submits[key],
+            let stage = table.plan.stage(key.stage)
+        else { return nil }
+        switch step.state {
+        case .pending, .succeeded, .skipped: return nil
+        case .running, .waiting, .unknown, .failed, .cancelled: break
+        }
+        switch submit.phase {
+        case .intent, .refused: return nil
+        case .sending, .unknown:
+            return "a submit of before (key \(submit.key)) may be at its service, which was not asked: "
+                + "what was begun there goes on"
+        case .submitted:
+            guard case .remoteJob = stage.stage.work else { return nil }
+            let id = SubmittedCaptures(stage).id(in: step.captures).map { " (\($0))" } ?? ""
+            return "its service was not told that the stage begins again: what was begun there\(id) goes on"
+        }
     }
 
     /// A step that failed or was cancelled and is to be tried afresh: its deadline counts again.
@@ -159,7 +179,35 @@ struct Restart {
     }
 }
 
+extension RestartScope {
+    /// The stages whose steps begin as if they had never run.
+    func begunAnew(in plan: Plan) -> Set<String> {
+        var stages: Set<String> = []
+        if case .from(let stage) = self { stages = plan.dependents(of: stage) }
+        if self != .nothing { stages.formUnion(plan.finally.map(\.id)) }
+        return stages
+    }
+}
+
 extension JobSnapshot {
+    /// Returns the submit of a step that went out and of which nobody knows whether the service took it; nil where it is
+    /// known, or the step has ended all the same. Only in a job that nobody runs: else the response may be on its way.
+    package func openSubmit(of key: StepKey) -> SubmitRecord? {
+        guard steps[key]?.state.isEnded == false, let submit = submits[key] else { return nil }
+        switch submit.phase {
+        case .sending, .unknown: return submit
+        case .intent, .submitted, .refused: return nil
+        }
+    }
+
+    /// Returns whether a step would be submitted anew although nobody knows whether the service took its last submit.
+    package func hasOpenSubmit(begunAnewBy scope: RestartScope, in plan: Plan) -> Bool {
+        let stages = scope.begunAnew(in: plan)
+        return steps.contains { key, step in
+            stages.contains(key.stage) && (step.state.name == .unknown || openSubmit(of: key) != nil)
+        }
+    }
+
     /// True if something of it failed or was cancelled, also where the job succeeded all the same.
     package var hasFailures: Bool { steps.values.contains { $0.state.name.isRetried } }
 }

@@ -63,6 +63,21 @@ package struct Plan: Sendable {
         }
     }
 
+    /// The secret that the elements are made of over which a stage is repeated, the first that `forEach` names; nil for
+    /// none.
+    package func elementSecret(of stage: PlannedStage) -> String? {
+        guard case .elements(let expression) = stage.forEach else { return nil }
+        for reference in expression.references {
+            switch reference.root {
+            case .secret(let name): return name
+            case .input(let name) where definition.inputs.contains(where: { $0.name == name && $0.isSecret }):
+                return name
+            default: continue
+            }
+        }
+        return nil
+    }
+
     /// The stage of that id.
     package func stage(_ id: String) -> PlannedStage? {
         positions[id].map { $0 < stages.count ? stages[$0] : finally[$0 - stages.count] }

@@ -11,11 +11,17 @@ package struct CaptureSealing: Sendable {
     private let patterns: SecretPatterns
     private let seal: any SecretSeal
 
-    /// - Parameter secrets: names and values; a name may stand with an earlier value too. Values of fewer than four
-    ///   bytes stand in every other word, and are left where they are.
-    package init(_ secrets: [(name: String, value: String)], seal: any SecretSeal) {
-        self.secrets = secrets.filter { $0.value.utf8.count >= SecretPatterns.shortest }
-        patterns = SecretPatterns(self.secrets)
+    /// - Parameters:
+    ///   - secrets: names and values; a name may stand with an earlier value too. Values of fewer than four bytes stand
+    ///     in every other word, and are left where they are.
+    ///   - parts: texts that were made of a secret, with its name: they are sealed under the secret, too.
+    package init(
+        _ secrets: [(name: String, value: String)], parts: [(name: String, value: String)] = [], seal: any SecretSeal
+    ) {
+        let known = secrets.filter { $0.value.utf8.count >= SecretPatterns.shortest }
+        let names = Set(known.map(\.name))
+        self.secrets = known
+        patterns = SecretPatterns(known + parts.filter { names.contains($0.name) })
         self.seal = seal
     }
 

@@ -26,9 +26,9 @@ package struct Redactor: Sendable {
     /// True if there is nothing to look for.
     package var isEmpty: Bool { patterns.isEmpty }
 
-    /// Returns the same with one more value, such as a secret capture.
-    package func adding(_ value: String, named name: String) -> Redactor {
-        Redactor(secrets + [(name: name, value: value)])
+    /// Returns the same with more values, such as secret captures.
+    package func adding(_ more: [(name: String, value: String)]) -> Redactor {
+        more.isEmpty ? self : Redactor(secrets + more)
     }
 
     /// The text without the secrets; the same text when there are none in it.

@@ -9,8 +9,14 @@ extension JobExecutor {
     }
 
     func items(of key: StepKey, elements: Bool) async throws(JournalFailure) -> Result<ForEachItems, AttemptFailure> {
-        try await evaluator(of: key)?.items(elements: elements)
-            ?? .success(ForEachItems(elements: [], concurrencyLimit: nil))
+        guard let evaluator = evaluator(of: key) else {
+            return .success(ForEachItems(elements: [], concurrencyLimit: nil))
+        }
+        let items = try await evaluator.items(elements: elements)
+        if case .success(let found) = items {
+            secrets.hide(found.elements ?? [], of: evaluator.stage, in: state.table.plan)
+        }
+        return items
     }
 
     func evaluator(of key: StepKey) -> StepEvaluator? {
@@ -56,7 +62,7 @@ extension JobExecutor {
             of: snapshot.record, state.table.plan, known: state.table.values.secrets,
             inputs: state.table.values.secretInputs)
         state.table.values.secrets = found
-        state.table.values.renewSealing(for: snapshot.steps.values, of: state.table.plan)
+        state.table.values.renewSealing(for: snapshot.steps, of: state.table.plan)
         secrets.hide(in: state.table)
         return missing
     }
@@ -67,7 +73,7 @@ extension JobExecutor {
         let renewed = await secrets.renew(names, known: state.table.values.secrets)
         state.table.values.secrets.merge(renewed) { $1 }
         redactor.add(renewed.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
-        state.table.values.renewSealing(for: snapshot.steps.values, of: state.table.plan)
+        state.table.values.renewSealing(for: snapshot.steps, of: state.table.plan)
         return names.contains { state.table.values.secrets[$0] != used[$0] }
     }
 }

@@ -35,15 +35,23 @@ struct SecretReader: Sendable {
         return renewed
     }
 
-    /// Hides all that is secret in the job: what was looked up, inputs, and captures that are secret.
+    /// Hides all that is secret in the job: what was looked up, inputs, what was made of these, and captures that are
+    /// secret.
     func hide(in table: JobTable) {
         redactor.add(table.values.secrets.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
         redactor.add(table.values.secretInputs.map { ($0.name, $0.value.string ?? $0.value.text) })
+        redactor.add(table.values.secretParts)
         let plan = table.plan
         guard (plan.stages + plan.finally).contains(where: { $0.captures.contains(where: \.isSecret) }) else { return }
         for (key, step) in table.snapshot.steps.sorted(by: { $0.key < $1.key }) {
             hide(table.values.opened(step.captures), of: plan.stage(key.stage))
         }
+    }
+
+    /// Hides what a stage is repeated over, where that is made of a secret.
+    func hide(_ elements: [JSON], of stage: PlannedStage, in plan: Plan) {
+        guard let secret = plan.elementSecret(of: stage) else { return }
+        redactor.add(elements.flatMap(\.longTexts).map { (secret, $0) })
     }
 
     /// Hides the values of captures that are secret.

@@ -15,9 +15,8 @@ final class SharedRedactor: Sendable {
     /// Adds secrets; those that are known, and empty ones, change nothing.
     func add(_ secrets: some Sequence<(name: String, value: String)>) {
         state.withLock { state in
-            for (name, value) in secrets where !value.isEmpty && state.values.insert(Array(value.utf8)).inserted {
-                state.redactor = state.redactor.adding(value, named: name)
-            }
+            let fresh = secrets.filter { !$0.value.isEmpty && state.values.insert(Array($0.value.utf8)).inserted }
+            state.redactor = state.redactor.adding(fresh)
         }
     }
 

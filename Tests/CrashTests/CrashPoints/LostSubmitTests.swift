@@ -50,6 +50,26 @@ struct LostSubmitTests {
         }
     }
 
+    @Test("without once, a stage that was killed while it submitted is not begun anew before that is settled")
+    func refusedAnew() async throws {
+        try await withWorkplace { workplace in
+            try await withService(in: workplace) { service in
+                let killed = try await workplace.runSelfie(
+                    service, document: Documents.selfieWithoutOnce(),
+                    environment: ["PIPELINE_CRASH_AT": "submit.sent"])
+                #expect(killed.cause == .killed(9), "\(killed)")
+                let refused = try await workplace.run(
+                    "retry", "last", "--from", "model", environment: service.environment)
+                #expect(refused.cause == .exited(3), "\(refused)")
+                #expect(refused.errors.contains("it is not known whether the service took the submit"), "\(refused)")
+                #expect(refused.errors.contains("go on with: pipeline resume"), "\(refused)")
+                #expect(service.counters.modelRequests <= 1)
+                let resumed = try await workplace.run("resume", environment: service.environment)
+                #expect(resumed.cause == .exited(3), "\(resumed)")
+            }
+        }
+    }
+
     /// How a person settles it, and what must come of it.
     enum Way: String, CaseIterable, Sendable { case id, resubmit, abandon }
 

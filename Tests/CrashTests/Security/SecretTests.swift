@@ -66,6 +66,48 @@ struct SecretTests {
         }
     }
 
+    /// Two stages that use parts of a secret: as elements of a `forEach`, which the service sends back, and in a body.
+    private static let partsDocument = #"""
+        { "pipeline": 1, "name": "parts",
+          "services": { "api": { "url": "${{ env.SERVER_URL }}" } },
+          "stages": [
+            { "id": "login", "kind": "request", "service": "api", "forEach": "parse(secrets.ACCOUNTS)",
+              "request": { "POST": "/echo", "json": { "user": "${{ item.u }}", "password": "${{ item.p }}" } },
+              "capture": { "said": "$.password" } },
+            { "id": "use", "kind": "request", "service": "api", "forEach": { "stage": "login" },
+              "request": { "POST": "/use", "text": "${{ stages.login.said }}" } },
+            { "id": "one", "kind": "request", "service": "api",
+              "request": { "POST": "/one", "json": { "password": "${{ parse(secrets.OTHER)[0].p }}" } } } ] }
+        """#
+
+    @Test("nor are parts that expressions make of it, as elements and in bodies")
+    func parts() async throws {
+        let server = try LoopbackServer { request in request.path == "/echo" ? .json(request.text) : .json("{}") }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            let document = try workplace.write("parts.json", Self.partsDocument)
+            let secrets = [
+                "SERVER_URL": server.url,
+                "PIPELINE_SECRET_ACCOUNTS": #"[{"u":"ann","p":"pw-first-1"},{"u":"bob","p":"pw-second-2"}]"#,
+                "PIPELINE_SECRET_OTHER": #"[{"u":"cyd","p":"pw-third-3"}]"#,
+            ]
+            var ends = [try await workplace.run("run", document, "-vv", environment: secrets)]
+            #expect(ends[0].cause == .exited(0), "\(ends[0])")
+            let bodies = Set(server.requests.map(\.text))
+            for body in ["pw-first-1", "pw-second-2", #"{"password":"pw-third-3"}"#] {
+                #expect(bodies.contains(body), "\(bodies)")
+            }
+            for arguments in [
+                ["show", "last", "--all"], ["show", "last", "--json"], ["logs", "last", "--json"],
+                ["logs", "last", "--curl"],
+            ] {
+                ends.append(try await workplace.program.run(arguments, environment: workplace.environment()))
+            }
+            #expect(ends.last?.output.contains(#""password":"‹redacted›""#) == true, "\(ends)")
+            try expectNoSecret(in: workplace, ends, of: ["pw-first-1", "pw-second-2", "pw-third-3"])
+        }
+    }
+
     @Test("a secret that is missing stops the job before anything is sent")
     func missing() async throws {
         try await withWorkplace { workplace in
@@ -114,11 +156,12 @@ struct SecretTests {
     }
 
     private func expectNoSecret(
-        in workplace: Workplace, _ ends: [ProgramEnd], sourceLocation: SourceLocation = #_sourceLocation
+        in workplace: Workplace, _ ends: [ProgramEnd], of forms: [String] = SecretTests.forms,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let names = workplace.files(below: workplace.state)
         #expect(names.contains("journal.sqlite"), sourceLocation: sourceLocation)
-        for form in Self.forms {
+        for form in forms {
             let bytes = Data(form.utf8)
             for name in names {
                 // Sockets can't be read.

@@ -196,4 +196,17 @@ import Testing
         #expect(job.orderedFiles.map(\.path) == ["/b0", "/b2", "/b2 as well", "/b10", "/a", "/old"])
         #expect(job.files.first?.path == "/b2")
     }
+
+    /// After 'retry --from' with a shorter list they were told as results.
+    @Test("what a step wrote in an earlier run that is skipped in the last one is not listed")
+    func filesOfSkipped() {
+        let (kept, gone) = (StepKey(stage: "a", item: 0), StepKey(stage: "a", item: 1))
+        var job = JobSnapshot(
+            record: Self.record, steps: [kept: StepRecord(state: .succeeded([:])), gone: StepRecord(state: .skipped)],
+            mode: .attached)
+        for (key, path) in [(kept, "/kept"), (gone, "/gone")] {
+            job.apply(.file(WrittenFile(path: path, bytes: 1, sha256: "", step: key)))
+        }
+        #expect(job.orderedFiles.map(\.path) == ["/kept"])
+    }
 }

@@ -12,10 +12,10 @@ import Testing
         let reads = Field("reads", FieldType<JSONTemplate>.json(), "What it reads.")
         return StageKind(name: name, summary: "A step.", fields: [reads]) { reading in
             _ = reading.reader.optional(reads)
-            reading.declare([CaptureDeclaration(name: "x")])
+            reading.declare([CaptureDeclaration(name: "x", isSubmitted: cancelsSubmit)])
             return AnyStage(
                 Idle(), coding: CheckpointCoding(encode: { _ in [] }, decode: { _ in 0 }),
-                cancelsSubmit: cancelsSubmit)
+                work: cancelsSubmit ? .remoteJob(submits: true, isPushed: false) : .local, cancelsSubmit: cancelsSubmit)
         }
     }
 

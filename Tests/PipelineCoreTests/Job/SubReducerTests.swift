@@ -320,6 +320,41 @@ import Testing
                 """)
     }
 
+    @Test("what is said of a submit of before when its stage is to begin as if it had never run")
+    func leftBehind() throws {
+        let states: [StepState] = [.running(AttemptState()), .failed(Samples.failure), .succeeded([:])]
+        let rows = try SubmitRecord.Phase.allCases.map { phase in
+            let cells = try states.map { state -> String in
+                var step = Self.step(state)
+                step.captures = ["x": "r7"]
+                var table = try Self.table(
+                    #"{ "id": "a", "kind": "remote" }"#, [Self.key: step],
+                    submits: [Self.key: SubmitRecord(key: "k", generation: 1, digest: "", phase: phase)])
+                let scope = RestartScope.from("a")
+                let isOpen = table.snapshot.hasOpenSubmit(begunAnewBy: scope, in: table.plan)
+                #expect(!table.snapshot.hasOpenSubmit(begunAnewBy: .failed, in: table.plan))
+                try Restart(scope, of: table).perform(.attached, in: &table)
+                let warnings = table.takeChanges().changes.compactMap { change -> String? in
+                    guard case .event(let event) = change, event.kind == .stageWarned else { return nil }
+                    return event.data["message"]?.string
+                }
+                let said = warnings.isEmpty ? "-" : String(warnings.joined().suffix(15))
+                return isOpen ? "refused, \(said)" : said
+            }
+            return (phase.rawValue, cells)
+        }
+        expect(
+            "submit", ["running", "failed", "succeeded"], rows,
+            is: """
+                submit | running | failed | succeeded
+                intent | - | - | -
+                sending | refused, n there goes on | n there goes on | -
+                submitted | re (r7) goes on | re (r7) goes on | -
+                refused | - | - | -
+                unknown | refused, n there goes on | n there goes on | -
+                """)
+    }
+
     @Test("of items that failed only the one that is named begins again, with what failed for want of it")
     func oneItem() throws {
         let stages = #"""

@@ -101,7 +101,7 @@ struct CaptureSealingTests {
         let catalogue = Catalogue(kinds: JobStateTests.kinds, checkDecorators: { _, _ in })
         let plan = try Planner(catalogue: catalogue).plan(SourceText(name: "test.json", text: text))
         var values = JobValues(environment: [:], secretInputs: ["KEY": "s3cret"], seal: LosingSeal())
-        values.renewSealing(for: [], of: plan)
+        values.renewSealing(for: [:], of: plan)
         let key = StepKey(stage: "a")
         let snapshot = JobSnapshot(
             record: JobSnapshotTests.record, steps: [key: StepRecord(state: .running(AttemptState()))], mode: .attached)
@@ -118,6 +118,41 @@ struct CaptureSealingTests {
         let warning = "what repeats the secret KEY is not kept without PIPELINE_JOURNAL_KEY, and no stage can use it"
         #expect(warnings == [warning])
         #expect(table.currentScope(for: key).closed == ["KEY"])
+    }
+
+    @Test("and so are texts that were made of one, under that one")
+    func parts() {
+        let whole = #"[{"u":"ann","p":"pw-long-1"}]"#
+        let sealing = CaptureSealing(
+            [("ACC", whole)], parts: [("ACC", "pw-long-1"), ("OTHER", "pw-long-2")], seal: ShiftingSeal())
+        let value: JSON = ["echo": "it was pw-long-1", "other": "pw-long-2"]
+        let sealed = sealing.sealed(value)
+        #expect(sealed.withoutSealed == ["echo": "it was ‹secret:ACC›", "other": "pw-long-2"])
+        // Who goes on has the secret, and does not know its parts yet.
+        #expect(CaptureSealing([("ACC", whole)], seal: ShiftingSeal()).opened(sealed) == value)
+    }
+
+    @Test("and of what a stage is repeated over, where that is made of a secret, all texts are such")
+    func elements() throws {
+        let whole = #"[{"u":"ann","p":"pw-long-1"}]"#
+        let plan = try JobStateTests.plan(#"{ "id": "a", "kind": "step", "forEach": "parse(secrets.ACC)" }"#)
+        func values(_ steps: [StepKey: StepRecord]) -> JobValues {
+            var values = JobValues(environment: [:], secrets: ["ACC": whole], seal: ShiftingSeal())
+            values.renewSealing(for: steps, of: plan)
+            return values
+        }
+        let (key, item) = (StepKey(stage: "a"), StepKey(stage: "a", item: 0))
+        let snapshot = JobSnapshot(
+            record: JobSnapshotTests.record, steps: [key: StepRecord(state: .running(AttemptState()))], mode: .attached)
+        let table = JobTable(snapshot, plan: plan, values: values([:]), at: JobMoment(Samples.now))
+        var state = JobState(table, settings: JobSettings(), marks: EstimateMarks())
+        let element: JSON = ["u": "ann", "p": "pw-long-1"]
+        let found = ForEachItems(elements: [element], concurrencyLimit: nil)
+        _ = try state.apply(.found(.items(key, .success(found))), at: JobMoment(Samples.now))
+        let kept = try #require(state.snapshot.steps[item]?.value)
+        #expect(kept.withoutSealed == ["u": "ann", "p": "‹secret:ACC›"])
+        #expect(state.table.currentScope(for: item).item == element)
+        #expect(values(state.snapshot.steps).secretParts.map(\.value) == ["pw-long-1"])
     }
 
     @Test("but those of fewer than four bytes stand in every other word, and stay")

@@ -151,19 +151,18 @@ struct RetryCommand: WorkspaceCommand {
         let record = found.snapshot.record
         let plan = try await plans.plan(of: record)
         if let from { try plan.checkStage(from, of: record.id.text) }
-        if let item {
-            return .run(plan: plan, again: .failedItem(try number(of: item, in: found.snapshot)))
+        var scope = from.map(RestartScope.from) ?? .failed
+        if let item { scope = .failedItem(try number(of: item, in: found.snapshot)) }
+        let isUnknown = scope == .failed && found.snapshot.steps.values.contains { $0.state.name == .unknown }
+        if isUnknown || found.owner == nil && found.snapshot.hasOpenSubmit(begunAnewBy: scope, in: plan) {
+            return .unknown
         }
-        let isUnknown = found.snapshot.steps.contains { key, step in
-            step.state.name == .unknown && from.map { plan.dependents(of: $0).contains(key.stage) } ?? true
-        }
-        if isUnknown { return .unknown }
-        if from == nil, found.snapshot.ended != nil, !found.snapshot.hasFailures {
+        if scope == .failed, found.snapshot.ended != nil, !found.snapshot.hasFailures {
             throw CommandError(
                 .usage, "nothing of job \(record.id) has failed",
                 hint: "'pipeline retry \(record.id) --from STAGE' does it again from that stage on")
         }
-        return .run(plan: plan, again: from.map(RestartScope.from) ?? .failed)
+        return .run(plan: plan, again: scope)
     }
 
     /// The number of an item that has failed.

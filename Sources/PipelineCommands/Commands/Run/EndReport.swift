@@ -114,7 +114,10 @@ struct EndReporter: Sendable {
         let plan = try await workspace.plan(of: job.record)
         let clock = TimeText(now: SystemClock().now)
         for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) {
-            guard case .unknown(_, let submit) = step.state, let stage = plan.stage(key.stage) else { continue }
+            guard case .unknown(_, let submit) = step.state, let stage = plan.stage(key.stage) else {
+                if let open = job.openSubmit(of: key) { noteOpen(open, of: key, job, clock, &report) }
+                continue
+            }
             let item = key.item.map { " --item \($0)" } ?? ""
             let line = "pipeline resolve \(job.record.id) --stage \(key.stage)\(item)"
             let flags = SubmittedCaptures(stage).flags
@@ -131,6 +134,16 @@ struct EndReporter: Sendable {
             way("--abandon", "give the stage up")
         }
         return report
+    }
+
+    /// Notes a submit that was under way when its process ended: going on settles it, as the document says.
+    private func noteOpen(
+        _ submit: SubmitRecord, of key: StepKey, _ job: JobSnapshot, _ clock: TimeText, _ report: inout EndReport
+    ) {
+        report.note("stage '\(key)': it is not known whether the service took the submit (key \(submit.key))")
+        if let since = submit.firstSent { report.note("  since: \(clock.ago(since)) (\(clock.clock(since)))") }
+        report.note("  because: it was sent, and no response to it is known")
+        report.note("  go on with: pipeline resume \(job.record.id), which settles it as 'once' says")
     }
 
     /// Notes what somebody should have been told of and was not: a line for each reason, however many it kept back.

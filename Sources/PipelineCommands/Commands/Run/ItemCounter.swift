@@ -20,9 +20,9 @@ final class ItemCounter: Sendable {
         self.view = view
     }
 
-    /// Returns at once.
+    /// Returns at once. Only with an event that is journaled, the steps of all items are: an estimate comes before it.
     func observe(_ event: JobEvent) {
-        guard let step = event.step, step.item != nil,
+        guard event.kind.isJournaled, let step = event.step, step.item != nil,
             let origin = repeated.withLock({ $0.removeValue(forKey: step.stage) })
         else { return }
         Task { [journal, view] in

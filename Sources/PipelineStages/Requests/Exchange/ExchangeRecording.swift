@@ -1,4 +1,5 @@
 import HTTPTypes
+import JSONPath
 import PipelineCore
 import PipelineHTTP
 import Synchronization
@@ -8,6 +9,8 @@ final class ExchangeRecording: Sendable {
     /// The number of bytes of a body that are looked at: a little more than is kept, as a secret may stand across the
     /// end.
     static let sampled = RecordedBody.limit + 4096
+    /// The text in the place of one that is not to be shown.
+    private static let redacted = "‹redacted›"
 
     private let built = Mutex<RequestDescription?>(nil)
     private let started: Timestamp
@@ -51,7 +54,7 @@ final class ExchangeRecording: Sendable {
     /// The scheme of a credential stays: `Bearer ‹redacted›`.
     private static func hidden(_ value: String) -> String {
         let scheme = value.prefix { $0 != " " }
-        return scheme.count < value.count && scheme.count <= 10 ? "\(scheme) ‹redacted›" : "‹redacted›"
+        return scheme.count < value.count && scheme.count <= 10 ? "\(scheme) \(redacted)" : redacted
     }
 
     private static func body<Checkpoint>(
@@ -61,13 +64,13 @@ final class ExchangeRecording: Sendable {
         switch request.body {
         case .none: return nil
         case .bytes(let bytes):
-            return recorded(text(bytes, of: bytes.count, context), of: Int64(bytes.count), type)
+            return recorded(covered(text(bytes, of: bytes.count, context), of: request), of: Int64(bytes.count), type)
         case .file(let path, let offset, let length):
             return recorded(
-                start(of: request.body, context), of: length, type, file: offset == 0 ? context.redact(path) : nil)
+                start(of: request, context), of: length, type, file: offset == 0 ? context.redact(path) : nil)
         case .multipart(let form):
-            return recorded(start(of: request.body, context), of: request.body.length, form.contentType)
-        case .pieces: return recorded(start(of: request.body, context), of: request.body.length, type)
+            return recorded(start(of: request, context), of: request.body.length, form.contentType)
+        case .pieces: return recorded(start(of: request, context), of: request.body.length, type)
         case .gzip: return RecordedBody(size: request.body.length, type: type)
         }
     }
@@ -78,7 +81,7 @@ final class ExchangeRecording: Sendable {
         let times = response.timings
         let fields = response.headers.map { field in
             let isCookie = field.name == .setCookie
-            return NamedText(field.name.rawName, isCookie ? "‹redacted›" : context.redact(field.value))
+            return NamedText(field.name.rawName, isCookie ? redacted : context.redact(field.value))
         }
         let size = max(response.bytesReceived, Int64(response.body.count))
         // What is in memory is all of it, however many bytes it took on its way.
@@ -112,10 +115,27 @@ final class ExchangeRecording: Sendable {
 
     /// Returns what a person would see of a body that is read from files while it is sent.
     private static func start<Checkpoint>(
-        of body: RequestBody, _ context: StageContext<Checkpoint>
+        of request: RequestDescription, _ context: StageContext<Checkpoint>
     ) -> Text? {
-        guard let bytes = try? body.prefix(sampled), !bytes.isEmpty else { return nil }
-        return text(bytes, of: Int(body.length), context)
+        guard let bytes = try? request.body.prefix(sampled), !bytes.isEmpty else { return nil }
+        return covered(text(bytes, of: Int(request.body.length), context), of: request)
+    }
+
+    /// A body that is made from a secret, but does not hold it as it is: what is there may be a part of it. Of JSON the
+    /// names stay.
+    private static func covered(_ text: Text?, of request: RequestDescription) -> Text? {
+        guard var text, text.isBare, request.bodyHoldsSecret else { return text }
+        text.text = (try? JSON.parse(Array(text.text.utf8))).map { covered($0).text } ?? redacted
+        return text
+    }
+
+    private static func covered(_ value: JSON) -> JSON {
+        switch value {
+        case .null, .bool: value
+        case .string, .number: .string(redacted)
+        case .array(let elements): .array(elements.map { covered($0) })
+        case .object(let members): .object(JSONObject(members.map { ($0.name, covered($0.value)) }))
+        }
     }
 
     private static func recorded(_ text: Text?, of size: Int64, _ type: String?, file: String? = nil) -> RecordedBody {
@@ -124,8 +144,10 @@ final class ExchangeRecording: Sendable {
 
     /// The first of a text without secrets, and whether that is not all of it.
     private struct Text {
-        let text: String
+        var text: String
         let isCut: Bool
+        /// True if no secret was found in it.
+        let isBare: Bool
     }
 
     /// The first of a text of that many bytes, redacted before it is cut, so that no half of a secret remains.
@@ -142,10 +164,11 @@ final class ExchangeRecording: Sendable {
         let end =
             first.count < sampled ? redacted.utf8.count : max(0, redacted.utf8.count - (sampled - RecordedBody.limit))
         guard end < redacted.utf8.count || end > RecordedBody.limit else {
-            return Text(text: redacted, isCut: readable.count < count)
+            return Text(text: redacted, isCut: readable.count < count, isBare: redacted == whole)
         }
         return Text(
-            text: String(decoding: redacted.utf8.prefix(min(end, RecordedBody.limit)), as: UTF8.self), isCut: true)
+            text: String(decoding: redacted.utf8.prefix(min(end, RecordedBody.limit)), as: UTF8.self), isCut: true,
+            isBare: redacted == whole)
     }
 
     /// Control characters make a body binary, but for those that lay out texts: backspace to carriage return, and escape.
