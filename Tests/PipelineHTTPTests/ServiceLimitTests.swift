@@ -45,6 +45,31 @@ struct ServiceLimitTests {
         #expect(server.requests.count == 9)
     }
 
+    @Test("a turn that was taken first has one of the connections, and lets its exchange through")
+    func turns() async throws {
+        let server = try LoopbackServer { .status(200, body: $0.target) }
+        defer { server.stop() }
+        let limits = ServiceLimits(service: "studio", connections: 1)
+        var turn = try await network.transport.turn(at: server.url, limits)
+        let waiting = network.task(
+            RequestDescription(url: "\(server.url)/later"), options: ExchangeOptions(limits: limits))
+        let (transport, url) = (network.transport, server.url)
+        let second = Task { try await transport.turn(at: url, limits) }
+        var options = ExchangeOptions(limits: limits)
+        options.turn = turn
+        for _ in 0..<3 {
+            #expect(try await network.exchange(RequestDescription(url: server.url), options: options).status == 200)
+        }
+        #expect(!waiting.isFinished)
+        second.cancel()
+        await #expect(throws: ExchangeFailure.self) { try await second.value }
+        turn = nil
+        options.turn = nil
+        #expect(try await waiting.value.status == 200)
+        #expect(server.requests.map(\.target).last == "/later")
+        #expect(try await transport.turn(at: url, ServiceLimits(service: "other")) == nil)
+    }
+
     @Test("time spent waiting for a turn is not taken from an exchange's own limit")
     func waitingIsFree() async throws {
         let server = try LoopbackServer { .status(200, body: $0.target) }

@@ -60,8 +60,11 @@ extension StageContext {
     }
 
     /// Sends the same with a digest of the caller's own.
+    /// - Parameter ready: waits until it may be sent; until then nothing is noted as under way, so that a crash leaves no
+    ///   doubt.
     package func submit(
         digest: String,
+        ready: () async throws(StageFailure) -> Void = {},
         send: (SubmitRecord) async throws(StageFailure) -> SubmitResponse,
         reconcile: (SubmitRecord) async throws(StageFailure) -> Reconciliation
     ) async throws(StageFailure) -> SubmitOutcome {
@@ -78,6 +81,7 @@ extension StageContext {
         case .sending, .unknown:
             if let outcome = try await reconciled(&record, reconcile) { return outcome }
         }
+        try await ready()
         return try await sent(&record, send, reconcile)
     }
 

@@ -16,6 +16,10 @@ public struct AuthorizingTransport: Transport {
         self.tokens = tokens ?? AccessTokens(transport: inner)
     }
 
+    public func turn(at url: String, _ limits: ServiceLimits) async throws(ExchangeFailure) -> ServiceTurn? {
+        try await inner.turn(at: url, limits)
+    }
+
     public func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask {
         guard let source = request.tokenSource else { return inner.start(request, options: options) }
         var options = options

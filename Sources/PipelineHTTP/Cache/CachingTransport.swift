@@ -22,6 +22,10 @@ public struct CachingTransport: Transport {
         self.time = time
     }
 
+    public func turn(at url: String, _ limits: ServiceLimits) async throws(ExchangeFailure) -> ServiceTurn? {
+        try await inner.turn(at: url, limits)
+    }
+
     public func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask {
         guard let policy = request.cachePolicy, Self.isCacheable(request, options) else {
             return inner.start(request, options: options)

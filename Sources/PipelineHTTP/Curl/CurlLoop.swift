@@ -10,6 +10,8 @@ final class CurlLoop {
     private let mailbox: Mailbox<CurlCommand>
     private let multi: UnsafeMutableRawPointer
     private var exchanges: [UInt64: CurlExchange] = [:]
+    /// Those who wait for a turn at a service, and have no exchange yet.
+    private var turnRequests: [UInt64: TurnRequest] = [:]
     private var spareHandles: [EasyHandle] = []
     private var queue: ExchangeQueue
     /// Those whose turn has come since the last round.
@@ -60,16 +62,11 @@ final class CurlLoop {
         while true {
             if let loop = CurlLoop(configuration, mailbox: mailbox) { return loop.run() }
             for command in mailbox.takeAll() {
-                switch command {
-                case .start(let exchange):
-                    exchange.completion.finish(.failure(exchange.failure(.outOfResources(errno: EMFILE))))
-                case .cancel: break
-                case .stop:
-                    for case .start(let exchange) in mailbox.close() {
-                        exchange.completion.finish(.failure(.cancelled()))
-                    }
+                if case .stop = command {
+                    for command in mailbox.close() { command.refuse() }
                     return
                 }
+                command.refuse { $0.failure(.outOfResources(errno: EMFILE)) }
             }
             usleep(100_000)
         }
@@ -113,6 +110,7 @@ final class CurlLoop {
     private func takeTurns(at now: Duration) {
         while let id = queue.next(at: now) {
             if let exchange = exchanges[id] { turns.append(exchange) }
+            turnRequests.removeValue(forKey: id)?.completion.finish(.success(()))
         }
     }
 
@@ -121,6 +119,16 @@ final class CurlLoop {
         case .start(let exchange): start(exchange)
         case .cancel(let id):
             if let exchange = exchanges[id] { end(exchange, reason: .cancelled) }
+        case .takeTurn(let request):
+            turnRequests[request.id] = request
+            let mayGo = queue.enter(
+                request.id, origin: URLParts(request.url)?.origin ?? "", limits: request.limits, isTurn: true,
+                at: MachineClock.monotonic())
+            if mayGo { turnRequests.removeValue(forKey: request.id)?.completion.finish(.success(())) }
+        case .endTurn(let id):
+            turnRequests.removeValue(forKey: id)?.completion.finish(.failure(.cancelled()))
+            queue.leave(id)
+            takeTurns(at: MachineClock.monotonic())
         case .stop: isStopping = true
         }
     }
@@ -133,8 +141,8 @@ final class CurlLoop {
         exchange.startedAt = MachineClock.monotonic()
         exchanges[exchange.id] = exchange
         let mayGo = queue.enter(
-            exchange.id, origin: URLParts(exchange.hop.request.url)?.origin ?? "", limits: exchange.options.limits,
-            at: exchange.startedAt)
+            exchange.id, origin: URLParts(exchange.hop.request.url)?.origin ?? "",
+            limits: exchange.options.turn == nil ? exchange.options.limits : nil, at: exchange.startedAt)
         if mayGo { begin(exchange) }
     }
 
@@ -237,7 +245,8 @@ final class CurlLoop {
     private func stop() {
         let unread = mailbox.close()
         for exchange in Array(exchanges.values) { end(exchange, reason: .cancelled) }
-        for case .start(let exchange) in unread { exchange.completion.finish(.failure(.cancelled())) }
+        for command in unread { command.refuse() }
+        for request in turnRequests.values { request.completion.finish(.failure(.cancelled())) }
         spareHandles = []
         curl_multi_cleanup(multi)
         curl_global_cleanup()

@@ -53,13 +53,31 @@ public final class CurlTransport: Transport {
         return task
     }
 
+    /// Waits for a turn among all exchanges that name the same service.
+    public func turn(at url: String, _ limits: ServiceLimits) async throws(ExchangeFailure) -> ServiceTurn? {
+        guard limits.connections != nil || limits.requestsPerSecond != nil else { return nil }
+        let (id, isRunning) = nextID()
+        // The exchange itself says why there is no thread.
+        guard isRunning else { return nil }
+        let (task, completion) = NetworkTask<Void, ExchangeFailure>.make(id: id)
+        let mailbox = mailbox
+        guard mailbox.post(.takeTurn(TurnRequest(url: url, limits: limits, completion: completion))) else {
+            throw .cancelled()
+        }
+        // From here on, however the waiting ends.
+        let turn = ServiceTurn { _ = mailbox.post(.endTurn(id)) }
+        completion.onCancel { _ = mailbox.post(.endTurn(id)) }
+        try await task.value
+        return turn
+    }
+
     /// Cancels everything under way and ends the thread; later exchanges fail as cancelled. Returns at once.
     public func shutdown() {
         let isRunning = state.withLock { $0.isRunning }
         if isRunning {
             _ = mailbox.post(.stop)
         } else {
-            for case .start(let exchange) in mailbox.close() { exchange.completion.finish(.failure(.cancelled())) }
+            for command in mailbox.close() { command.refuse() }
         }
     }
 

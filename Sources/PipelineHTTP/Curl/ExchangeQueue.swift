@@ -1,6 +1,9 @@
 /// Lets as many exchanges through as the limits allow, and as often as their services' pace does; the others wait for
 /// their turn in order.
 ///
+/// Turns that are taken before their exchanges begin stand in the lines of services like these, and take none of the
+/// places that all services share: whoever has a turn may need one for another exchange first, such as for a token.
+///
 /// libcurl has limits of its own, but an exchange that waits inside of it uses up its time to connect.
 struct ExchangeQueue {
     /// The lane in which an exchange waits: with those of its service to the same origin.
@@ -12,7 +15,7 @@ struct ExchangeQueue {
     private struct Line {
         var limit = 0
         var running = 0
-        var waiting: [(id: UInt64, number: UInt64)] = []
+        var waiting: [(id: UInt64, number: UInt64, isTurn: Bool)] = []
     }
 
     private let limit: Int
@@ -20,6 +23,7 @@ struct ExchangeQueue {
     private var lines: [Lane: Line] = [:]
     private var paces: [String: RequestPace] = [:]
     private var running: [UInt64: Lane] = [:]
+    private var turns: [UInt64: Lane] = [:]
     private var lanes: [UInt64: Lane] = [:]
     private var lastNumber: UInt64 = 0
 
@@ -28,9 +32,10 @@ struct ExchangeQueue {
         limitPerOrigin = configuration.maximumConnectionsPerOrigin
     }
 
-    /// True when the exchange may go now; otherwise it waits.
+    /// True when the exchange may go now, or the turn is there; otherwise it waits.
     mutating func enter(
-        _ id: UInt64, origin: @autoclosure () -> String, limits: ServiceLimits?, at now: Duration
+        _ id: UInt64, origin: @autoclosure () -> String, limits: ServiceLimits?, isTurn: Bool = false,
+        at now: Duration
     ) -> Bool {
         // Origins cost time to make out: without a limit they are all the same.
         let most = [limits?.connections, limitPerOrigin > 0 ? limitPerOrigin : nil].compactMap(\.self).min() ?? 0
@@ -38,14 +43,12 @@ struct ExchangeQueue {
         var line = lines.removeValue(forKey: lane) ?? Line()
         line.limit = most
         note(limits)
-        let mayGo = line.waiting.isEmpty && running.count < limit && hasRoom(line) && isOpen(lane, at: now)
+        let mayGo = line.waiting.isEmpty && hasPlace(isTurn) && hasRoom(line) && isOpen(lane, at: now)
         if mayGo {
-            line.running += 1
-            running[id] = lane
-            paces[lane.service]?.begin(at: now)
+            begin(id, isTurn, in: lane, &line, at: now)
         } else {
             lastNumber += 1
-            line.waiting.append((id, lastNumber))
+            line.waiting.append((id, lastNumber, isTurn))
             lanes[id] = lane
         }
         lines[lane] = line
@@ -54,7 +57,7 @@ struct ExchangeQueue {
 
     /// Takes an exchange out, wherever it stands.
     mutating func leave(_ id: UInt64) {
-        if let lane = running.removeValue(forKey: id) {
+        if let lane = running.removeValue(forKey: id) ?? turns.removeValue(forKey: id) {
             lines[lane]?.running -= 1
             clean(lane)
         } else if let lane = lanes.removeValue(forKey: id) {
@@ -70,31 +73,40 @@ struct ExchangeQueue {
 
     /// The one whose turn it is, if anyone's is.
     mutating func next(at now: Duration) -> UInt64? {
-        guard !lanes.isEmpty, running.count < limit else { return nil }
+        guard !lanes.isEmpty else { return nil }
         var chosen: (lane: Lane, number: UInt64)?
         for (lane, line) in lines {
-            guard let first = line.waiting.first, hasRoom(line), first.number < chosen?.number ?? .max,
-                isOpen(lane, at: now)
+            guard let first = line.waiting.first, hasPlace(first.isTurn), hasRoom(line),
+                first.number < chosen?.number ?? .max, isOpen(lane, at: now)
             else { continue }
             chosen = (lane, first.number)
         }
         guard let lane = chosen?.lane, var line = lines.removeValue(forKey: lane) else { return nil }
-        let id = line.waiting.removeFirst().id
-        line.running += 1
+        let first = line.waiting.removeFirst()
+        lanes[first.id] = nil
+        begin(first.id, first.isTurn, in: lane, &line, at: now)
         lines[lane] = line
-        lanes[id] = nil
-        running[id] = lane
-        paces[lane.service]?.begin(at: now)
-        return id
+        return first.id
     }
 
     /// The time when somebody's turn may come without anyone leaving; nil when nobody waits for a pace alone.
     var nextTurn: Duration? {
-        guard !lanes.isEmpty, running.count < limit else { return nil }
-        return lines.filter { !$0.value.waiting.isEmpty && hasRoom($0.value) }.compactMap {
-            paces[$0.key.service]?.nextAt
+        guard !lanes.isEmpty else { return nil }
+        return lines.compactMap { lane, line in
+            guard let first = line.waiting.first, hasPlace(first.isTurn), hasRoom(line) else { return nil }
+            return paces[lane.service]?.nextAt
         }.min()
     }
+
+    private mutating func begin(
+        _ id: UInt64, _ isTurn: Bool, in lane: Lane, _ line: inout Line, at now: Duration
+    ) {
+        line.running += 1
+        if isTurn { turns[id] = lane } else { running[id] = lane }
+        paces[lane.service]?.begin(at: now)
+    }
+
+    private func hasPlace(_ isTurn: Bool) -> Bool { isTurn || running.count < limit }
 
     private func hasRoom(_ line: Line) -> Bool { line.limit == 0 || line.running < line.limit }
 

@@ -32,6 +32,8 @@ public struct ExchangeOptions: Sendable {
     public var stall: StallRule?
     /// The limits of what the service may be asked at a time, shared with all exchanges that name the same one.
     public var limits: ServiceLimits?
+    /// The turn at the service that was taken before; nil to wait for one.
+    public var turn: ServiceTurn?
     /// Bytes per second, nil for no limit. While sending is held back, answers (104 too) are read late.
     public var maximumSendRate: Int64?
     /// Bytes per second, nil for no limit.

@@ -9,4 +9,13 @@ public protocol Transport: Sendable {
     ///
     /// - Parameter request: as ``RequestBuilder`` returned it.
     func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask
+
+    /// Waits until a service's limits let another request to the URL begin; nil where they hold nothing back.
+    ///
+    /// - Throws: `cancelled` when the Swift task is, or why the transport takes no exchange.
+    func turn(at url: String, _ limits: ServiceLimits) async throws(ExchangeFailure) -> ServiceTurn?
+}
+
+extension Transport {
+    public func turn(at url: String, _ limits: ServiceLimits) async throws(ExchangeFailure) -> ServiceTurn? { nil }
 }

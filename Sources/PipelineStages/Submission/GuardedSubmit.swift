@@ -40,15 +40,20 @@ struct GuardedSubmit: Sendable {
         _ rendered: RenderedRequest, in context: StageContext<Checkpoint>, accept: Accept
     ) async throws(StageFailure) -> SubmitOutcome {
         let (digest, line) = (try digest(of: rendered, in: context), context.redact(rendered.line))
-        return try await perform(digest: digest, line: line, in: context, accept: accept) {
-            key async throws(StageFailure) in
+        var turn: ServiceTurn?
+        return try await perform(
+            digest: digest, line: line, in: context, accept: accept,
+            ready: { () async throws(StageFailure) in turn = try await requests.turn(of: rendered, in: context) }
+        ) { key async throws(StageFailure) in
             var request = rendered
             if let key { request.decorators.insert(key, at: 0) }
             let result = await requests.send(request, in: context) { options in
                 // libcurl repeats a request by itself when a kept connection turns out to be gone.
                 options.freshConnection = true
+                options.turn = turn
                 options.onSent = { context.pass(.submitSent) }
             }
+            turn = nil
             var cannotHaveArrived = false
             if case .failure(let failure) = result { cannotHaveArrived = failure.cannotHaveArrived }
             return Exchange(rendered: request, result: result, cannotHaveArrived: cannotHaveArrived)
@@ -59,13 +64,16 @@ struct GuardedSubmit: Sendable {
     /// - Parameters:
     ///   - digest: of what is sent, as the ledger keeps it.
     ///   - line: the request in messages; nil for none.
+    ///   - ready: waits until it may be sent.
     func perform<Checkpoint>(
         digest: String, line: String? = nil, in context: StageContext<Checkpoint>, accept: Accept,
+        ready: () async throws(StageFailure) -> Void = {},
         exchange: (IdempotencyKey?) async throws(StageFailure) -> Exchange
     ) async throws(StageFailure) -> SubmitOutcome {
         var uncertain: StepFailure?
         let outcome = try await context.submit(
             digest: digest,
+            ready: ready,
             send: { record async throws(StageFailure) in
                 let response = try await send(record, in: context, accept: accept, exchange: exchange)
                 if case .uncertain(let failure, _) = response { uncertain = failure }

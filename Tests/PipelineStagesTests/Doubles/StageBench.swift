@@ -21,11 +21,11 @@ final class StageBench {
         _ stages: String, network: Network, inputs: JSONObject = [:], secrets: [String: String] = [:],
         captures: [String: JSON] = [:], header: String = "", url: String = "http://api.test/v1",
         with decorators: String = "[]", folders: JobFolders = JobFolders(document: "/tmp", output: "/tmp"),
-        polls: SharedPolls = SharedPolls(), secretInputs: Set<String> = []
+        polls: SharedPolls = SharedPolls(), secretInputs: Set<String> = [], limits: String = "{}"
     ) throws {
         let plan = try Self.plan(
             stages, network: network, inputs: inputs.names, header: header, url: url, with: decorators,
-            polls: polls, secretInputs: secretInputs)
+            polls: polls, secretInputs: secretInputs, limits: limits)
         let planned = try #require(plan.stages.last)
         stage = planned.stage
         host = MemoryStageHost(
@@ -36,14 +36,14 @@ final class StageBench {
     static func plan(
         _ stages: String, network: Network, inputs: [String] = [], header: String = "",
         url: String = "http://api.test/v1", with decorators: String = "[]",
-        polls: SharedPolls = SharedPolls(), secretInputs: Set<String> = []
+        polls: SharedPolls = SharedPolls(), secretInputs: Set<String> = [], limits: String = "{}"
     ) throws -> Plan {
         let declared = inputs.map { name in
             "\"\(name)\": { \"type\": \"json\", \"secret\": \(secretInputs.contains(name)) }"
         }.joined(separator: ", ")
         let text = """
             { "pipeline": 1, "name": "test", \(header) "inputs": { \(declared) },
-              "services": { "api": { "url": "\(url)", "with": \(decorators) } },
+              "services": { "api": { "url": "\(url)", "with": \(decorators), "limits": \(limits) } },
               "stages": [ \(stages) ] }
             """
         let catalogue = Catalogue(

@@ -17,14 +17,17 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
         let admission = await context.services.admit(id)
         if case .closed(let until) = admission { return .failure(held(until)) }
         var options = rendered.options
-        if let limits = options.limits, let rate = limits.requestsPerSecond {
-            let paced = ServiceID(context.digest(Array(limits.service.utf8)))
-            await context.services.turn(at: paced, requestsPerSecond: rate)
-        }
         // A process that was stopped in between may have lost the job to one that has sent it by now, or has its result:
         // a part of this one's would lie next to that forever.
         options.mayBegin = { context.isOwner }
         adjust(&options)
+        do throws(ExchangeFailure) {
+            // What is signed, or has a token, is made when its turn has come.
+            if options.turn == nil { options.turn = try await turn() }
+        } catch {
+            _ = await context.services.record(.nothing, of: id, named: name, isTrial: admission == .trial)
+            return .failure(error)
+        }
         options.onToken = { context.conceal($0, as: "oauth2") }
         options.onAuthentication = { context.authenticates() }
         let decoration = rendered.decoration(over: requests.network, in: context)
@@ -50,6 +53,16 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
         return result
     }
 
+    /// Waits until the service's limits let another request begin; nil without any.
+    func turn() async throws(ExchangeFailure) -> ServiceTurn? {
+        guard let limits = rendered.options.limits else { return nil }
+        if let rate = limits.requestsPerSecond {
+            let paced = ServiceID(context.digest(Array(limits.service.utf8)))
+            await context.services.turn(at: paced, requestsPerSecond: rate)
+        }
+        return try await requests.network.transport.turn(at: rendered.description.url, limits)
+    }
+
     /// Takes one of the places that the service has for remote jobs; without one the step waits, and nothing is counted.
     func claimComputation() async throws(StageFailure) {
         // Of one that went out before its place is there, or it is one of before there were any.
@@ -70,6 +83,10 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
     }
 
     // MARK: The service
+
+    private var name: String {
+        requests.service?.name ?? URLParts(rendered.description.url)?.authority ?? rendered.description.url
+    }
 
     /// The service that a request goes to, by its origin and the account that asks.
     var service: ServiceID {
@@ -100,7 +117,6 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
     private func close(
         _ id: ServiceID, by result: inout Result<HTTPExchangeResponse, ExchangeFailure>, isTrial: Bool
     ) async {
-        let name = requests.service?.name ?? URLParts(rendered.description.url)?.authority ?? rendered.description.url
         switch result {
         case .success(var response):
             // A status that the document counts as success says nothing else.
