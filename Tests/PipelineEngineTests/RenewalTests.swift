@@ -64,6 +64,25 @@ import Testing
         #expect(used.value.count == 3)
     }
 
+    /// A token that ended a second time failed the stage, though hundreds of good polls lay between.
+    @Test("after progress fresh captures are made once more when they are refused again")
+    func refusedAfterProgress() {
+        let (made, failed) = (Mutexed(0), Mutexed<[Bool]>([]))
+        let polling = StageKind.scripted("fetch") { _, _, context async throws(StageFailure) in
+            failed.change { $0.append(context.facts.hasFailed) }
+            switch failed.value.count {
+            case 1, 3: throw .definite(StepFailure("expired", status: 401))
+            case 2:
+                try await context.commit("1", progressed: true)
+                return .waiting("1", until: .at(context.now + .seconds(9)), WaitReason(.poll))
+            default: return .finished([:])
+            }
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "link" }, "# + Self.fetch, kinds: [Self.links(made), polling])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(made.value == 3 && failed.value == [false, true, false, true])
+    }
+
     @Test("a submit that was refused for its link is sent again with a fresh one")
     func refusedSubmit() {
         let (made, used) = (Mutexed(0), Mutexed<[String]>([]))

@@ -19,6 +19,8 @@ final class MemoryStageHost: StageHost {
         var moved = BytesMoved()
         var deadline: Timestamp?
         var attempt = 1
+        /// True until something has progressed.
+        var hasFailed = false
         var facts: [Fact: JSON] = [:]
         /// True if it is noted of each fact that is found out if a scope that was given is still alive.
         var watchesScopes = false
@@ -78,8 +80,8 @@ final class MemoryStageHost: StageHost {
     var facts: StageFacts {
         StageFacts(
             job: JobID("01job"), jobKey: "key1", pipeline: "test", step: step, attempt: state.withLock(\.attempt),
-            started: started, deadline: state.withLock(\.deadline), folders: folders, overwrites: false, retry: retry,
-            place: "test.json:1:1")
+            hasFailed: state.withLock(\.hasFailed), started: started, deadline: state.withLock(\.deadline),
+            folders: folders, overwrites: false, retry: retry, place: "test.json:1:1")
     }
 
     var now: Timestamp { state.withLock(\.now) }
@@ -119,6 +121,7 @@ final class MemoryStageHost: StageHost {
     func commit(checkpoint: [UInt8], captures: JSONObject?, progressed: Bool) async throws(StageFailure) {
         try change { state in
             state.checkpoint = checkpoint
+            if progressed { state.hasFailed = false }
             for member in captures ?? [:] { state.captures[member.name] = member.value }
         }
     }
