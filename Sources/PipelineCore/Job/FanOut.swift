@@ -176,7 +176,9 @@ struct FanOut: Sendable {
             table.add(key, step)
             return rank(key, in: &table)
         }
-        let isPending = step.state == .pending
+        // The stage has it again.
+        if step.isDropped { try? table.change(key, .restarted) { $0 = $0.restarted() } }
+        let isPending = step.state == .pending || step.isDropped
         guard isPending || !step.state.isEnded && stage.forEach?.followed == nil else { return }
         if step.value != value {
             let (expires, now) = (table.expiry(ofItem: value), table.moment.time)
@@ -271,8 +273,7 @@ struct FanOut: Sendable {
     /// The stage's own items, in order; one that its `when` skipped keeps its place.
     private func places(of stage: PlannedStage, in table: JobTable) -> [Int] {
         (table.index.entries[stage.id]?.items ?? []).sorted().filter { item in
-            guard let step = table.step(StepKey(stage: stage.id, item: item)) else { return false }
-            return step.state != .skipped || step.value != nil
+            table.step(StepKey(stage: stage.id, item: item))?.isDropped == false
         }
     }
 

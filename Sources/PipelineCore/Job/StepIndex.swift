@@ -157,7 +157,7 @@ struct StepIndex: Sendable {
             noteOldElements(of: id)
             for item in entry.arrived {
                 let key = StepKey(stage: id, item: item)
-                guard let step = steps[key] else { continue }
+                guard let step = steps[key], !step.isDropped else { continue }
                 entries[id]?.arrived.remove(item)
                 if step.state == .pending { putBack(key, limit: step.expires) }
             }
