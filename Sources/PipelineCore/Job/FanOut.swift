@@ -89,12 +89,21 @@ struct FanOut: Sendable {
     /// process goes on with them.
     func wantsElements(of stage: PlannedStage, in table: JobTable) -> Bool {
         if stage.forEach?.followed != nil { return false }
-        let items = table.index.entries[stage.id]?.items ?? []
+        let items = (table.index.entries[stage.id]?.items ?? []).compactMap { item in
+            table.step(StepKey(stage: stage.id, item: item))
+        }
         return items.isEmpty || table.index.awaitsElements(stage.id)
-            || items.contains { item in
-                let step = table.step(StepKey(stage: stage.id, item: item))
-                return step?.state == .pending && step?.value == nil
-            }
+            || items.contains { $0.state == .pending && $0.value == nil }
+            || areOfBefore(items, table.step(StepKey(stage: stage.id))?.started)
+    }
+
+    /// Returns whether the stage has begun again and none of its items since: its owner died before these were compared
+    /// with their elements.
+    private func areOfBefore(_ items: [StepRecord], _ begun: Timestamp?) -> Bool {
+        guard let begun, items.contains(where: \.state.isEnded) else { return false }
+        return items.allSatisfy { item in
+            item.state.attempt == nil && item.ended.map { $0 < begun } ?? true
+        }
     }
 
     /// Takes in what the stage is repeated over, and what bounds that.
@@ -127,13 +136,19 @@ struct FanOut: Sendable {
         let items = places(of: stage, in: table).compactMap { table.step(StepKey(stage: stage.id, item: $0)) }
         table.withIndex { $0.settleElements(of: stage.id) }
         mismatches[stage.id] = nil
-        if items.count != elements.count, items.contains(where: { $0.attempts > 0 || $0.state != .pending }) {
+        // Where none is under way each is compared with its element, unless that is made anew.
+        let isBound = stage.renewsElements || items.contains { $0.state.attempt != nil }
+        if items.count != elements.count, items.contains(where: { $0.attempts > 0 || $0.state != .pending }), isBound {
             // Those that have ended are what they were.
             guard items.contains(where: { !$0.state.isEnded }) else { return }
             return try refuse(elements.count, insteadOf: items.count, stage, in: &table)
         }
         for (item, value) in elements.enumerated() {
             make(StepKey(stage: stage.id, item: item), value, stage, in: &table)
+        }
+        for item in places(of: stage, in: table) where item >= elements.count {
+            let key = StepKey(stage: stage.id, item: item)
+            if table.step(key)?.state.isEnded == true { try Restart.restart(key, in: &table) }
         }
         drop(stage, in: &table) { $0 >= elements.count }
     }
@@ -176,9 +191,9 @@ struct FanOut: Sendable {
             table.add(key, step)
             return rank(key, in: &table)
         }
-        // The stage has it again.
-        if step.isDropped { try? table.change(key, .restarted) { $0 = $0.restarted() } }
-        let isPending = step.state == .pending || step.isDropped
+        // The stage has it again, or another in its place.
+        if step.isDropped || isOther(step, value, stage, in: table) { try? Restart.restart(key, in: &table) }
+        let isPending = table.step(key)?.state == .pending
         guard isPending || !step.state.isEnded && stage.forEach?.followed == nil else { return }
         if step.value != value {
             let (expires, now) = (table.expiry(ofItem: value), table.moment.time)
@@ -189,6 +204,15 @@ struct FanOut: Sendable {
             }
         }
         if isPending { rank(key, in: &table) }
+    }
+
+    /// Returns whether an item that has run and is not under way has another element by now; where its stage has them made
+    /// anew, it is the same element.
+    private func isOther(_ step: StepRecord, _ value: JSON, _ stage: PlannedStage, in table: JobTable) -> Bool {
+        guard stage.forEach?.followed == nil, !stage.renewsElements, step.state.attempt == nil,
+            step.state.isEnded || step.attempts > 0, let before = step.value
+        else { return false }
+        return table.values.opened(before) != table.values.opened(value)
     }
 
     /// Items of which something expires begin first.

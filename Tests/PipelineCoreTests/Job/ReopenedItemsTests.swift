@@ -45,4 +45,75 @@ import Testing
         #expect(table.step(Self.key("b", 1))?.state == .pending && table.step(Self.key("b", 1))?.value == "q")
         #expect(StageDecision.make(on: "b", in: table, fanOut, isQuiet: true) == .beginItems(1))
     }
+
+    /// The mended item went no further, and the job succeeded: "3 of 3 items done".
+    @Test("items that read a stage of which one is retried begin again, and so do those skipped for want of it")
+    func readers() throws {
+        let list = #""forEach": "split('p,q', ',')""#
+        let stages = #"""
+            { "id": "a", "kind": "step", \#(list), "tolerate": 1 },
+            { "id": "e", "kind": "step", "needs": [], "forEach": "stages.a.x" },
+            { "id": "r", "kind": "step", "needs": [], \#(list), "reads": "${{ stages.a.x[index] ?? 1 }}" },
+            { "id": "w", "kind": "step", "needs": [], \#(list), "when": "stages.a.x[index] != null" },
+            { "id": "f", "kind": "step", "needs": [], "forEach": { "stage": "a" }, "reads": "${{ stages.a.x }}" },
+            { "id": "u", "kind": "step", "needs": [], \#(list) }
+            """#
+        var steps: [StepKey: StepRecord] = [:]
+        for stage in ["a", "e", "r", "w", "f", "u"] {
+            steps[Self.key(stage)] = Self.step(Self.done)
+            for item in 0...1 { steps[Self.key(stage, item)] = Self.step(Self.done, "p") }
+        }
+        steps[Self.key("a", 1)] = Self.step(.failed(Samples.failure), "q")
+        steps[Self.key("e", 1)] = Self.step(.skipped, .null)
+        steps[Self.key("f", 1)] = nil
+        var table = try Self.table(stages, steps)
+        try Restart(.failed, of: table).perform(.attached, in: &table)
+        let pending = table.snapshot.steps.filter { $0.value.state == .pending }.map { "\($0.key)" }.sorted()
+        #expect(pending == ["a", "a[1]", "e", "e[1]", "f", "r", "r[0]", "r[1]", "w", "w[0]", "w[1]"])
+    }
+
+    private static let repeated = """
+        { "id": "a", "kind": "step" }, { "id": "b", "kind": "step", "forEach": "stages.a.x" }
+        """
+
+    /// A repeated stage that has begun again, with items of before.
+    private static func begunAgain(_ items: [StepRecord]) throws -> JobTable {
+        var own = step(running)
+        own.started = Samples.now + .seconds(-10)
+        var steps = [key("a"): step(.succeeded(["x": []])), key("b"): own]
+        for (item, step) in items.enumerated() { steps[key("b", item)] = step }
+        let submit = SubmitRecord(key: "k", generation: 1, digest: "", phase: .submitted)
+        return try table(repeated, steps, submits: [key("b", 1): submit])
+    }
+
+    @Test("an item whose element is another by now begins again, a new one begins, and one that is gone is dropped")
+    func otherElements() throws {
+        func states(_ elements: [JSON], last: StepState = Self.done) throws -> [String] {
+            var table = try Self.begunAgain([Self.step(Self.done, "x"), Self.step(last, "z")])
+            var fanOut = FanOut()
+            let stage = try #require(table.plan.stage("b"))
+            try fanOut.expand(stage, ForEachItems(elements: elements, concurrencyLimit: nil), in: &table)
+            let generation = table.snapshot.submits[Self.key("b", 1)]?.generation ?? 0
+            return (0...2).compactMap { table.step(Self.key("b", $0)) }.map { step in
+                "\(step.state.name) \(step.value?.string ?? "-")"
+            } + ["\(generation)"]
+        }
+        #expect(try states(["x", "z"]) == ["succeeded x", "succeeded z", "1"])
+        #expect(try states(["x", "y", "z"]) == ["succeeded x", "pending y", "pending z", "2"])
+        #expect(try states(["x"]) == ["succeeded x", "skipped -", "2"])
+        // A failed one that is retried keeps what it has at the service only with its element.
+        #expect(try states(["x", "z"], last: .pending) == ["succeeded x", "pending z", "1"])
+        #expect(try states(["x", "y"], last: .pending) == ["succeeded x", "pending y", "2"])
+    }
+
+    @Test("after a crash the elements are asked for again until an item has begun with them")
+    func crash() throws {
+        var table = try Self.begunAgain([Self.step(Self.done, "x")])
+        let (stage, fanOut) = (try #require(table.plan.stage("b")), FanOut())
+        #expect(fanOut.wantsElements(of: stage, in: table))
+        table.edit(Self.key("b", 0)) { $0.ended = Samples.now }
+        #expect(!fanOut.wantsElements(of: stage, in: table))
+        let begun = try Self.begunAgain([Self.step(Self.done, "x"), Self.step(Self.running, "z")])
+        #expect(!fanOut.wantsElements(of: stage, in: begun))
+    }
 }
