@@ -116,6 +116,9 @@ package final class PlannedStage: Sendable {
         return readCaptures.names[stage] != nil || judged == true
     }
 
+    /// Returns whether its steps need captures of a stage as they go on: they read them, or have them made anew.
+    func goesOn(with stage: String) -> Bool { renews == stage || readsWhole(stage) }
+
     /// Returns whether the success of a step of it has a cost, or may have a warning, which are found out then.
     func judgesSuccess(of key: StepKey) -> Bool {
         let isRepeated = forEach != nil
