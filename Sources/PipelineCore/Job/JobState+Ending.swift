@@ -15,7 +15,7 @@ extension JobState {
         case .leave: commands += try JobEnding.letGo(.interrupted, detail: nil, isLeft: true, in: &table)
         case .cancel, .abandon: try cancel()
         case nil:
-            switch table.index.rest {
+            switch table.rest {
             case .ended(let phase):
                 // Never said of a job of which something has not ended: a mistake of ours leaves it as it was committed.
                 if phase == .succeeded, table.index.openMainSteps > 0 {

@@ -548,7 +548,7 @@ import Testing
     func endings() throws {
         let rows = try Samples.states.map { state in
             let before = try Self.table(Self.stage, [Self.key: Self.step(state)])
-            let rest = before.index.rest.map { "\($0)".replacing("PipelineCore.JobPhase.", with: "") } ?? "-"
+            let rest = before.rest.map { "\($0)".replacing("PipelineCore.JobPhase.", with: "") } ?? "-"
             func after(_ work: (inout JobTable) throws -> [JobCommand]) throws -> String {
                 var table = before
                 let asks = try work(&table).contains { if case .cancelAtService = $0 { true } else { false } }
