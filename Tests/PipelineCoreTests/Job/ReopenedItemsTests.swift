@@ -56,6 +56,7 @@ import Testing
             { "id": "r", "kind": "step", "needs": [], \#(list), "reads": "${{ stages.a.x[index] ?? 1 }}" },
             { "id": "w", "kind": "step", "needs": [], \#(list), "when": "stages.a.x[index] != null" },
             { "id": "f", "kind": "step", "needs": [], "forEach": { "stage": "a" }, "reads": "${{ stages.a.x }}" },
+            { "id": "k", "kind": "step", "needs": [], "when": "stages.a.x[0] == null" },
             { "id": "u", "kind": "step", "needs": [], \#(list) }
             """#
         var steps: [StepKey: StepRecord] = [:]
@@ -66,10 +67,11 @@ import Testing
         steps[Self.key("a", 1)] = Self.step(.failed(Samples.failure), "q")
         steps[Self.key("e", 1)] = Self.step(.skipped, .null)
         steps[Self.key("f", 1)] = nil
+        steps[Self.key("k")] = Self.step(.skipped)
         var table = try Self.table(stages, steps)
         try Restart(.failed, of: table).perform(.attached, in: &table)
         let pending = table.snapshot.steps.filter { $0.value.state == .pending }.map { "\($0.key)" }.sorted()
-        #expect(pending == ["a", "a[1]", "e", "e[1]", "f", "r", "r[0]", "r[1]", "w", "w[0]", "w[1]"])
+        #expect(pending == ["a", "a[1]", "e", "e[1]", "f", "k", "r", "r[0]", "r[1]", "w", "w[0]", "w[1]"])
     }
 
     private static let repeated = """
