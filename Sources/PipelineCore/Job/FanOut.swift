@@ -238,13 +238,19 @@ struct FanOut: Sendable {
         let items = places(of: stage, in: table).compactMap { item -> (Int, StepRecord)? in
             table.step(StepKey(stage: stage.id, item: item)).map { (item, $0) }
         }
-        let captures = captures(of: stage, items.map(\.1), in: table)
-        guard let failure = failure(of: stage, items, in: table) else { return .captures(captures) }
-        // What its items gave is kept for the stages that clean up.
-        if captures.contains(where: { $0.value.array?.contains { $0 != .null } == true }) {
-            table.edit(StepKey(stage: stage.id)) { $0.captures = captures }
+        guard let failure = failure(of: stage, items, in: table) else {
+            return .captures(captures(of: stage, in: table))
         }
+        let made = made(by: stage, in: table)
+        if !made.isEmpty { table.edit(StepKey(stage: stage.id)) { $0.captures = made } }
         return .failure(failure)
+    }
+
+    /// Returns what the items of a stage that comes to no good end gave, for the stages that clean up: what those made that
+    /// failed or were cancelled too. Empty where they gave nothing.
+    func made(by stage: PlannedStage, in table: JobTable) -> JSONObject {
+        let captures = captures(of: stage, in: table, evenOfFailed: true)
+        return captures.contains { $0.value.array?.contains { $0 != .null } == true } ? captures : [:]
     }
 
     /// The failure of a stage whose items have come as far as they will; nil when it has succeeded.
@@ -277,18 +283,22 @@ struct FanOut: Sendable {
     }
 
     /// The captures of a stage's items in order; null where one failed, was skipped or has not ended.
-    private func captures(of stage: PlannedStage, _ items: [StepRecord], in table: JobTable) -> JSONObject {
+    private func captures(of stage: PlannedStage, in table: JobTable, evenOfFailed: Bool = false) -> JSONObject {
         var names = stage.captures.map(\.name)
         var known = Set(names)
-        for step in items {
-            for member in step.captures where known.insert(member.name).inserted { names.append(member.name) }
+        for item in places(of: stage, in: table) {
+            for member in table.step(StepKey(stage: stage.id, item: item))?.captures ?? [:]
+            where known.insert(member.name).inserted {
+                names.append(member.name)
+            }
         }
         let steps = allPlaces(of: stage, in: table).map { table.step(StepKey(stage: stage.id, item: $0)) }
         var captures = JSONObject()
         for name in names {
             captures[name] = .array(
                 steps.map { step in
-                    if case .succeeded(let values)? = step?.state { values[name] ?? .null } else { .null }
+                    if case .succeeded(let values)? = step?.state { return values[name] ?? .null }
+                    return evenOfFailed ? step?.captures[name] ?? .null : .null
                 })
         }
         return captures

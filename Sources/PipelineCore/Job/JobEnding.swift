@@ -107,7 +107,11 @@ enum JobEnding {
                 commands.append(.cancelAtService(key))
             } else {
                 let warning = "its service was not told of the cancellation: what was begun there goes on"
-                try table.change(key, .cancelled, warnings: hasBegun ? [warning] : [])
+                let isRepeated = stage.forEach != nil && key.item == nil
+                let made = isRepeated ? FanOut().made(by: stage, in: table) : [:]
+                try table.change(key, .cancelled, warnings: hasBegun ? [warning] : []) { step in
+                    step.captures = step.captures.merging(made)
+                }
             }
         }
         return commands

@@ -64,7 +64,10 @@ enum Renewal {
         table.keepCaptures(whileRenewing: source)
         try table.change(key, .renewing) { step in
             if !stage.keepsSubmit {
+                // What it gave is there for the stages that clean up until the fresh has come.
+                let former = step.captures
                 step = step.restarted()
+                step.captures = former
             }
             step.started = nil
             step.ended = nil
