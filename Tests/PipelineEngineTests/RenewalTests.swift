@@ -64,6 +64,59 @@ import Testing
         #expect(used.value.count == 3)
     }
 
+    /// A token that ended a second time failed the stage, though hundreds of good polls lay between.
+    @Test("after progress fresh captures are made once more when they are refused again")
+    func refusedAfterProgress() {
+        let (made, failed) = (Mutexed(0), Mutexed<[Bool]>([]))
+        let polling = StageKind.scripted("fetch") { _, _, context async throws(StageFailure) in
+            failed.change { $0.append(context.facts.hasFailed) }
+            switch failed.value.count {
+            case 1, 3: throw .definite(StepFailure("expired", status: 401))
+            case 2:
+                try await context.commit("1", progressed: true)
+                return .waiting("1", until: .at(context.now + .seconds(9)), WaitReason(.poll))
+            default: return .finished([:])
+            }
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "link" }, "# + Self.fetch, kinds: [Self.links(made), polling])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(made.value == 3 && failed.value == [false, true, false, true])
+    }
+
+    /// After a crash the captures of before were gone: the other stage read null, and failed for good.
+    @Test("a crash while a stage runs again takes nothing from the others that read it", arguments: 1..<30)
+    func crash(commits: Int) {
+        let (made, used, read) = (Mutexed(0), Mutexed<[String]>([]), Mutexed<[String]>([]))
+        let link = StageKind.scripted("link", captures: ["url"]) { _, checkpoint, context async throws(StageFailure) in
+            if made.value > 0, checkpoint == nil {
+                return .waiting("1", until: .at(context.now + .seconds(20)), WaitReason(.time))
+            }
+            made.change { $0 += 1 }
+            return .finished(["url": .string("u\(made.value)")])
+        }
+        let watch = StageKind.scripted("watch") { reading, checkpoint, context async throws(StageFailure) in
+            let url = try await context.evaluate { scope throws(EvaluationFailure) in
+                try reading?.evaluate(in: scope) ?? .null
+            }
+            read.change { $0.append(url.string ?? "null") }
+            let polls = (checkpoint?.utf8.count ?? 0) + 1
+            if polls > 9 { return .finished([:]) }
+            let polled = String(repeating: "p", count: polls)
+            return .waiting(polled, until: .at(context.now + .seconds(3)), WaitReason(.poll))
+        }
+        let bench = EngineBench(
+            #"""
+            { "id": "a", "kind": "link" }, \#(Self.fetch),
+            { "id": "c", "kind": "watch", "needs": [], "reading": "${{ stages.a.url ?? null }}" }
+            """#, kinds: [link, Self.fetching(used, refusing: ["u1"]), watch])
+        let life = bench.live()
+        bench.run { bench.diary.all.count { $0.hasPrefix("commit") } >= commits }
+        life.process.kill()
+        bench.memory.lose(life.process.owner)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(!read.value.contains("null"))
+    }
+
     @Test("a submit that was refused for its link is sent again with a fresh one")
     func refusedSubmit() {
         let (made, used) = (Mutexed(0), Mutexed<[String]>([]))

@@ -142,6 +142,27 @@ struct ComputePollTests {
         #expect(failed.endsRemoteJob && failed.failure.title == "the job failed at service 'api': bad")
     }
 
+    /// A token of an hour was renewed once in the life of a job of three.
+    @Test("a submit that was accepted and a good poll are progress, a poll that failed is none")
+    func progress() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 201, #"{"id": 7}"#)
+        service.on("GET /v1/jobs/7", 502)
+        service.on("GET /v1/jobs/7", 200, #"{"state": "busy"}"#)
+        let bench = try StageBench(
+            """
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "json": {}, "capture": { "id": "$.id" } },
+              "poll": { "GET": "/jobs/${{ self.id }}", \(states) } }
+            """, network: service.network)
+        for forgets in [true, false, true] {
+            bench.host.read { $0.hasFailed = true }
+            #expect(await bench.resume().isWaiting)
+            #expect(bench.host.read(\.hasFailed) == !forgets)
+        }
+        #expect(service.lines.count == 3)
+    }
+
     @Test("a service that answers in plain text is not warned of")
     func plainText() async throws {
         let service = ScriptedService()

@@ -89,12 +89,21 @@ struct FanOut: Sendable {
     /// process goes on with them.
     func wantsElements(of stage: PlannedStage, in table: JobTable) -> Bool {
         if stage.forEach?.followed != nil { return false }
-        let items = table.index.entries[stage.id]?.items ?? []
+        let items = (table.index.entries[stage.id]?.items ?? []).compactMap { item in
+            table.step(StepKey(stage: stage.id, item: item))
+        }
         return items.isEmpty || table.index.awaitsElements(stage.id)
-            || items.contains { item in
-                let step = table.step(StepKey(stage: stage.id, item: item))
-                return step?.state == .pending && step?.value == nil
-            }
+            || items.contains { $0.state == .pending && $0.value == nil }
+            || areOfBefore(items, table.step(StepKey(stage: stage.id))?.started)
+    }
+
+    /// Returns whether the stage has begun again and none of its items since: its owner died before these were compared
+    /// with their elements.
+    private func areOfBefore(_ items: [StepRecord], _ begun: Timestamp?) -> Bool {
+        guard let begun, items.contains(where: \.state.isEnded) else { return false }
+        return items.allSatisfy { item in
+            item.state.attempt == nil && item.ended.map { $0 < begun } ?? true
+        }
     }
 
     /// Takes in what the stage is repeated over, and what bounds that.
@@ -128,13 +137,19 @@ struct FanOut: Sendable {
         let items = places(of: stage, in: table).compactMap { table.step(StepKey(stage: stage.id, item: $0)) }
         table.withIndex { $0.settleElements(of: stage.id) }
         mismatches[stage.id] = nil
-        if items.count != elements.count, items.contains(where: { $0.attempts > 0 || $0.state != .pending }) {
+        // Where none is under way each is compared with its element, unless that is made anew.
+        let isBound = stage.renewsElements || items.contains { $0.state.attempt != nil }
+        if items.count != elements.count, items.contains(where: { $0.attempts > 0 || $0.state != .pending }), isBound {
             // Those that have ended are what they were.
             guard items.contains(where: { !$0.state.isEnded }) else { return }
             return try refuse(elements.count, insteadOf: items.count, stage, in: &table)
         }
         for (item, value) in elements.enumerated() {
             make(StepKey(stage: stage.id, item: item), table.values.sealed(value), stage, in: &table)
+        }
+        for item in places(of: stage, in: table) where item >= elements.count {
+            let key = StepKey(stage: stage.id, item: item)
+            if table.step(key)?.state.isEnded == true { try Restart.restart(key, in: &table) }
         }
         drop(stage, in: &table) { $0 >= elements.count }
     }
@@ -176,7 +191,9 @@ struct FanOut: Sendable {
             table.add(key, step)
             return rank(key, in: &table)
         }
-        let isPending = step.state == .pending
+        // The stage has it again, or another in its place.
+        if step.isDropped || isOther(step, value, stage, in: table) { try? Restart.restart(key, in: &table) }
+        let isPending = table.step(key)?.state == .pending
         guard isPending || !step.state.isEnded && stage.forEach?.followed == nil else { return }
         if step.value != value {
             let (expires, now) = (table.expiry(ofItem: value), table.moment.time)
@@ -187,6 +204,15 @@ struct FanOut: Sendable {
             }
         }
         if isPending { rank(key, in: &table) }
+    }
+
+    /// Returns whether an item that has run and is not under way has another element by now; where its stage has them made
+    /// anew, it is the same element.
+    private func isOther(_ step: StepRecord, _ value: JSON, _ stage: PlannedStage, in table: JobTable) -> Bool {
+        guard stage.forEach?.followed == nil, !stage.renewsElements, step.state.attempt == nil,
+            step.state.isEnded || step.attempts > 0, let before = step.value
+        else { return false }
+        return table.values.opened(before) != table.values.opened(value)
     }
 
     /// Items of which something expires begin first.
@@ -215,16 +241,16 @@ struct FanOut: Sendable {
         guard let failure = failure(of: stage, items, in: table) else {
             return .captures(captures(of: stage, in: table))
         }
-        keepCaptures(of: stage, in: &table)
+        let made = made(by: stage, in: table)
+        if !made.isEmpty { table.edit(StepKey(stage: stage.id)) { $0.captures = made } }
         return .failure(failure)
     }
 
-    /// Keeps what the items of a stage gave that has not succeeded, for the stages that clean up. What one gave that did
-    /// not come to its end may have to be removed as well.
-    func keepCaptures(of stage: PlannedStage, in table: inout JobTable) {
-        let captures = captures(of: stage, ofAll: true, in: table)
-        guard captures.contains(where: { $0.value.array?.contains { $0 != .null } == true }) else { return }
-        table.edit(StepKey(stage: stage.id)) { $0.captures = captures }
+    /// Returns what the items of a stage that comes to no good end gave, for the stages that clean up: what those made that
+    /// failed or were cancelled too. Empty where they gave nothing.
+    func made(by stage: PlannedStage, in table: JobTable) -> JSONObject {
+        let captures = captures(of: stage, in: table, evenOfFailed: true)
+        return captures.contains { $0.value.array?.contains { $0 != .null } == true } ? captures : [:]
     }
 
     /// The failure of a stage whose items have come as far as they will; nil when it has succeeded.
@@ -256,9 +282,8 @@ struct FanOut: Sendable {
         return nil
     }
 
-    /// The captures of a stage's items in order; null where one was skipped, and unless those `ofAll` are wanted where it
-    /// failed, was cancelled or has not ended.
-    private func captures(of stage: PlannedStage, ofAll: Bool = false, in table: JobTable) -> JSONObject {
+    /// The captures of a stage's items in order; null where one failed, was skipped or has not ended.
+    private func captures(of stage: PlannedStage, in table: JobTable, evenOfFailed: Bool = false) -> JSONObject {
         var names = stage.captures.map(\.name)
         var known = Set(names)
         let steps = allPlaces(of: stage, in: table).map { table.step(StepKey(stage: stage.id, item: $0)) }
@@ -270,7 +295,7 @@ struct FanOut: Sendable {
             captures[name] = .array(
                 steps.map { step in
                     if case .succeeded(let values)? = step?.state { return values[name] ?? .null }
-                    return ofAll ? step?.captures[name] ?? .null : .null
+                    return evenOfFailed ? step?.captures[name] ?? .null : .null
                 })
         }
         return captures
@@ -279,8 +304,7 @@ struct FanOut: Sendable {
     /// The stage's own items, in order; one that its `when` skipped keeps its place.
     private func places(of stage: PlannedStage, in table: JobTable) -> [Int] {
         (table.index.entries[stage.id]?.items ?? []).sorted().filter { item in
-            guard let step = table.step(StepKey(stage: stage.id, item: item)) else { return false }
-            return step.state != .skipped || step.value != nil
+            table.step(StepKey(stage: stage.id, item: item))?.isDropped == false
         }
     }
 

@@ -10,11 +10,13 @@ enum JobRest: Sendable, Hashable {
 }
 
 extension StepIndex {
-    /// The state of the job when nothing runs and nothing can be decided; nil while something is still to come.
-    var rest: JobRest? {
+    /// Returns the state of the job when nothing runs and nothing can be decided; nil while something is still to come.
+    ///
+    /// - Parameter waitsInVain: the number of waits that end only with a person's help.
+    func rest(besides waitsInVain: Int) -> JobRest? {
         let held = heldCounts
         // What waits for another stage is as far as that one.
-        if counts.waiting > held.waiting || counts.running > 0 { return nil }
+        if counts.waiting > held.waiting + waitsInVain || counts.running > 0 { return nil }
         if counts.manual > held.manual { return .needsResume }
         if counts.unknown > 0 { return .unknown }
         return .ended(outcome)
@@ -24,6 +26,28 @@ extension StepIndex {
     var outcome: JobPhase {
         if counts.cancelled > 0 { return .cancelled }
         return failures.isEmpty ? .succeeded : .failed
+    }
+}
+
+extension JobTable {
+    /// The state of the job when nothing runs and nothing can be decided; nil while something is still to come.
+    var rest: JobRest? { index.rest(besides: waitsInVain) }
+
+    /// The number of steps that wait for a place at a service while unknown submits of this very job have all of them.
+    private var waitsInVain: Int {
+        guard index.counts.full > 0, index.counts.unknown > 0 else { return 0 }
+        let services = plan.definition.services.filter { service in
+            guard let limit = service.limits?.computations,
+                let places = limit.constant ?? (try? limit.value(in: documentScope))
+            else { return false }
+            let unknown = index.entries.values.filter { $0.stage.service == service.name }.map(\.counts.unknown)
+            return unknown.reduce(0, +) >= places
+        }
+        let names = Set(services.map(\.name))
+        // What is held as well is counted there.
+        return index.entries.values.filter { entry in
+            entry.stage.service.map(names.contains) == true && !index.isHeld(entry.stage.id)
+        }.reduce(0) { $0 + $1.counts.full }
     }
 }
 

@@ -15,7 +15,7 @@ extension JobState {
         case .leave: commands += try JobEnding.letGo(.interrupted, detail: nil, isLeft: true, in: &table)
         case .cancel, .abandon: try cancel()
         case nil:
-            switch table.index.rest {
+            switch table.rest {
             case .ended(let phase):
                 // Never said of a job of which something has not ended: a mistake of ours leaves it as it was committed.
                 if phase == .succeeded, table.index.openMainSteps > 0 {
@@ -47,7 +47,8 @@ extension JobState {
         stop = nil
         for stage in table.plan.stages
         where stage.forEach != nil && table.step(StepKey(stage: stage.id))?.state == .cancelled {
-            fanOut.keepCaptures(of: stage, in: &table)
+            let made = fanOut.made(by: stage, in: table)
+            if !made.isEmpty { table.edit(StepKey(stage: stage.id)) { $0.captures = $0.captures.merging(made) } }
         }
         for stage in table.plan.finally { table.withIndex { $0.look(at: stage.id) } }
         commands.append(.continue)

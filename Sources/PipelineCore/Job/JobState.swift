@@ -246,7 +246,7 @@ package struct JobState: Sendable {
 
     /// Returns whether nothing of the job is left to do but to end it.
     package mutating func isOver() -> Bool {
-        guard case .ended = table.index.rest else { return stop == .abandon }
+        guard case .ended = table.rest else { return stop == .abandon }
         return stop == .abandon || table.withIndex { [now] in $0.dueSteps(at: now) }.isEmpty && !hasDecision
     }
 }

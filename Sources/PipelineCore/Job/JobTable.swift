@@ -98,7 +98,7 @@ package struct JobTable: Sendable {
 
     private mutating func moved(_ key: StepKey, from old: StepRecord?, to new: StepRecord) {
         index.move(key, from: old, to: new, hasCallback: snapshot.hasCallback(key))
-        view.move(key, to: new)
+        view.move(key, to: new, isRenewed: index.renewed.contains(key.stage))
         expiries.move(key, from: old, to: new, in: snapshot, plan)
         guard old?.state.name != new.state.name || old?.started != new.started else { return }
         let isActive = new.state.attempt != nil
@@ -197,7 +197,7 @@ package struct JobTable: Sendable {
     package func fingerprint(ofFileAt path: String) -> String? { view.fingerprint(ofFileAt: path) }
 
     /// Has running steps read what a stage gave while it runs again for fresh captures.
-    mutating func keepCaptures(whileRenewing stage: String) { view.renew(stage) }
+    mutating func keepCaptures(whileRenewing stage: String) { index.keepCaptures(whileRenewing: stage) }
 
     /// The values that expressions of the step may read at this moment.
     package mutating func scope(for key: StepKey) -> Scope {

@@ -64,7 +64,10 @@ enum Renewal {
         table.keepCaptures(whileRenewing: source)
         try table.change(key, .renewing) { step in
             if !stage.keepsSubmit {
+                // What it gave is there for the stages that clean up until the fresh has come.
+                let former = step.captures
                 step = step.restarted()
+                step.captures = former
             }
             step.started = nil
             step.ended = nil
@@ -74,14 +77,25 @@ enum Renewal {
         if !stage.keepsSubmit { Restart.renewSubmit(of: key, in: &table) }
     }
 
-    /// Returns why a step can't go on whose fresh captures did not come; nil when it can.
+    /// Returns why a step can't go on whose captures did not come; nil when it can.
     static func failure(of key: StepKey, in table: JobTable) -> StepFailure? {
-        guard let stage = table.plan.stage(key.stage), let source = stage.renews,
-            let state = table.step(StepKey(stage: source))?.state, state.name != .succeeded,
-            case .running(let attempt) = table.step(key)?.state, attempt.renewals > 0
+        guard let stage = table.plan.stage(key.stage), stage.forEach == nil || key.item != nil,
+            case .running(let attempt) = table.step(key)?.state
         else { return nil }
-        return StepFailure(
-            "stage '\(source)', which was to give fresh captures, did not succeed", place: stage.place)
+        let lacking = stage.needs.first { source in
+            guard stage.goesOn(with: source), let step = table.step(StepKey(stage: source)) else { return false }
+            if stage.renews == source, attempt.renewals > 0 { return step.state.name != .succeeded }
+            switch step.state {
+            // It had ended when the step began, and does not begin again: else the step were held.
+            case .pending: return !table.index.renewed.contains(source)
+            case .failed: return !step.toleratesFailure
+            case .cancelled: return true
+            case .running, .waiting, .unknown, .succeeded, .skipped: return false
+            }
+        }
+        return lacking.map { source in
+            StepFailure("stage '\(source)', which was to give fresh captures, did not succeed", place: stage.place)
+        }
     }
 }
 

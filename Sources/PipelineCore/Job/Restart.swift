@@ -10,7 +10,7 @@ struct Restart {
     /// The steps whose files are not there, with the path of one.
     private var lost: [StepKey: String] = [:]
     /// The steps that begin again because others do: what reads a file that is lost and is under way, stages of whose items
-    /// one begins again although they succeeded, and what reads these.
+    /// one begins again although they succeeded, and what has read these.
     private var affected: Set<StepKey> = []
 
     init(_ scope: RestartScope, lost files: [WrittenFile] = [], of table: JobTable) {
@@ -37,8 +37,8 @@ struct Restart {
         }
     }
 
-    /// A stage that succeeded although items of it failed puts them together again. What has read it, or was skipped for
-    /// want of it, begins again as well.
+    /// A stage that succeeded although items of it failed puts them together again. What has read it, or is repeated over
+    /// it, begins again as well.
     private mutating func reopen(_ stage: String, in table: JobTable) {
         let own = StepKey(stage: stage)
         guard let state = table.step(own)?.state.name, [.succeeded, .skipped].contains(state),
@@ -49,11 +49,23 @@ struct Restart {
 
     private mutating func reopenReaders(of stage: String, in table: JobTable) {
         for reader in table.plan.stages {
-            // Items that were made of it keep their elements.
-            let isSkipped = table.step(StepKey(stage: reader.id))?.state == .skipped
-            if reader.readsStage(stage) || isSkipped && reader.readCaptures.elements.contains(stage) {
-                reopen(reader.id, in: table)
+            let isRead = reader.readsWhole(stage)
+            guard isRead || reader.forEach?.followed == stage || reader.readCaptures.elements.contains(stage) else {
+                continue
             }
+            if reader.forEach?.followed != stage { reopenItems(of: reader.id, all: isRead, in: table) }
+            reopen(reader.id, in: table)
+        }
+    }
+
+    /// Items that were skipped begin again, perhaps over other elements, and so do all where they read what is made anew.
+    /// The others stay for as long as their elements are the same, which is known when these are.
+    private mutating func reopenItems(of stage: String, all: Bool, in table: JobTable) {
+        guard table.step(StepKey(stage: stage))?.state.isEnded == true else { return }
+        for item in table.index.entries[stage]?.items ?? [] {
+            let key = StepKey(stage: stage, item: item)
+            guard let step = table.step(key), step.state.isEnded, !step.isDropped else { continue }
+            if all || step.state == .skipped { affected.insert(key) }
         }
     }
 
@@ -79,10 +91,10 @@ struct Restart {
         for key in table.snapshot.steps.keys.sorted() {
             guard let step = table.step(key) else { continue }
             if restarted.contains(key.stage) || affected.contains(key) {
-                try restart(key, in: &table)
+                try Self.restart(key, in: &table)
             } else if let path = lost[key] {
                 let warning = "\(path) is not on this machine: stage '\(key.stage)' makes it again"
-                try restart(key, warnings: [warning], in: &table)
+                try Self.restart(key, warnings: [warning], in: &table)
             } else if retries(key), step.state.name.isRetried {
                 try retry(key, step, in: &table)
             } else if let next = try? step.state.apply(.takenUp, at: table.moment.time), next.state != step.state {
@@ -94,7 +106,7 @@ struct Restart {
 
     /// A step as if it had never run. A submit of it is a new one: the key's generation grows, and what the last one began
     /// is warned of where it may go on.
-    private func restart(
+    static func restart(
         _ key: StepKey, warnings: [String] = [], in table: inout JobTable
     ) throws(IllegalTransition) {
         let warnings = warnings + [Self.leftBehind(by: key, in: table)].compactMap { $0 }
@@ -104,7 +116,7 @@ struct Restart {
             // Its stage begins again too, perhaps over others.
             if hasElement { step.value = nil }
         }
-        Self.renewSubmit(of: key, in: &table)
+        renewSubmit(of: key, in: &table)
         if table.snapshot.pushes[key] != nil { table.record(.callbacksVoided(key)) }
     }
 

@@ -4,8 +4,6 @@ import JSONPath
 struct ScopeView: Sendable {
     /// The captures of stages that have succeeded, by stage.
     private var captures: [String: JSON] = [:]
-    /// The stages that run again for fresh captures: those of before are read until they have come.
-    private var renewed: Set<String> = []
     /// Facts that hold for all steps.
     private var facts: [Fact: JSON] = [:]
     /// `now()` and `uuid()` of items, as their expressions name them.
@@ -15,20 +13,18 @@ struct ScopeView: Sendable {
     /// The keys of steps before their first submit: a digest each, asked for at every evaluation.
     private var firstKeys: [StepKey: String] = [:]
 
-    mutating func move(_ key: StepKey, to step: StepRecord) {
+    /// Takes in a step's new row. What a stage gave that runs again for fresh captures is kept until it has ended: a step
+    /// that runs at this moment reads it at any time, and would fail for good without it. What is no longer good the service
+    /// refuses, and then the step waits for the fresh.
+    mutating func move(_ key: StepKey, to step: StepRecord, isRenewed: Bool) {
         if step.state.isEnded { firstKeys[key] = nil }
         guard key.item == nil else { return }
-        if step.state.isEnded { renewed.remove(key.stage) }
         if case .succeeded(let values) = step.state {
             captures[key.stage] = .object(values)
-        } else if !renewed.contains(key.stage) {
+        } else if !isRenewed {
             captures[key.stage] = nil
         }
     }
-
-    /// Keeps what a stage gave while it runs again: a step that runs at this moment reads it at any time, and would fail
-    /// for good without it. What is no longer good the service refuses, and then the step waits for the fresh.
-    mutating func renew(_ stage: String) { renewed.insert(stage) }
 
     mutating func add(_ fact: Fact, _ value: JSON) {
         if let path = fact.path, let fingerprint = FileFact(value).fingerprint { fingerprints[path] = fingerprint }

@@ -22,7 +22,7 @@ struct StepIndex: Sendable {
         var done: Set<Int> = []
         /// Items of the followed stage that have succeeded since the last look, or again.
         var arrived: Set<Int> = []
-        /// Steps whose time came while the stage waited for fresh captures.
+        /// Steps whose time came while the stage waited for captures.
         var held: [StepKey: Timestamp] = [:]
         /// Bytes that its steps which have succeeded had sent.
         var sentBytes: Int64 = 0
@@ -43,6 +43,10 @@ struct StepIndex: Sendable {
     private(set) var failures: Set<StepKey> = []
     /// Steps whose end is woken by a callback that has come.
     private var called: Set<StepKey> = []
+    /// Stages that are to run again while others which need their captures are under way.
+    private var rerunning: Set<String> = []
+    /// Those of them whose captures of before are still read: they are kept in memory alone.
+    private(set) var renewed: Set<String> = []
     private var wakes = TimeQueue<StepKey>()
     /// The bytes that all steps which have succeeded had sent.
     private(set) var sentBytes: Int64 = 0
@@ -73,7 +77,7 @@ struct StepIndex: Sendable {
     mutating func move(_ key: StepKey, from old: StepRecord?, to new: StepRecord, hasCallback: Bool) {
         guard let before = entries[key.stage] else { return }
         looks += 1
-        let (wasWanted, couldBegin) = (isWanted, mayBegin)
+        let (wasWanted, couldBegin, wereFull) = (isWanted, mayBegin, before.counts.full)
         let isOwn = key.item == nil
         let isContainer = isOwn && before.isRepeated
         count(key, old, isContainer: isContainer, by: -1)
@@ -89,6 +93,7 @@ struct StepIndex: Sendable {
         if hasCallback, new.state.isWokenByCallback { called.insert(key) } else { called.remove(key) }
         if isOwn { moveOwn(key.stage, to: new.state.name) } else { moveItem(key, from: old, to: new) }
         changed.insert(key.stage)
+        if wereFull == 0, entries[key.stage]?.counts.full != 0 { releaseReaders(of: key.stage) }
         if openMainSteps == 0 { for stage in plan.finally { changed.insert(stage.id) } }
         if wasWanted != isWanted || couldBegin != mayBegin { lookAtAll() }
     }
@@ -108,23 +113,42 @@ struct StepIndex: Sendable {
     }
 
     private mutating func moveOwn(_ id: String, to name: StepState.Name) {
-        guard let old = entries[id]?.own else { return }
+        guard let old = entries[id]?.own, let stage = entries[id]?.stage else { return }
         entries[id]?.own = name
         guard old != name else { return }
+        noteRerun(of: id)
+        if name != .pending, !name.isEnded { for source in stage.needs { noteRerun(of: source) } }
         for other in relations.dependents[id] ?? [] {
             let follows = entries[other]?.stage.forEach?.followed == id
             let (wasDone, isDone) = (old.isDone(for: follows), name.isDone(for: follows))
             if wasDone != isDone { entries[other]?.openNeeds += isDone ? -1 : 1 }
+            if name == .succeeded, entries[other]?.stage.renews == id { noteOldElements(of: other) }
             changed.insert(other)
-        }
-        for other in relations.renewers[id] ?? [] {
-            if name == .succeeded { noteOldElements(of: other) }
             release(other)
         }
         if name.isEnded { settleElements(of: id) }
         if entries[id]?.stage.isFinal == true { for stage in plan.finally { changed.insert(stage.id) } }
         lookAtFollowed(id)
     }
+
+    /// Notes whether a stage is to run again while others need its captures: who has begun before it ended.
+    private mutating func noteRerun(of id: String) {
+        guard let entry = entries[id] else { return }
+        if entry.own.isEnded {
+            rerunning.remove(id)
+            renewed.remove(id)
+        } else if relations.dependents[id]?.contains(where: { isUnderWay($0, with: id) }) == true {
+            rerunning.insert(id)
+        }
+    }
+
+    private func isUnderWay(_ id: String, with source: String) -> Bool {
+        guard let entry = entries[id], entry.stage.goesOn(with: source) else { return false }
+        return !entry.own.isEnded && entry.own != .pending
+    }
+
+    /// Notes that what a stage gave is still read while it runs again.
+    mutating func keepCaptures(whileRenewing stage: String) { renewed.insert(stage) }
 
     private mutating func moveItem(_ key: StepKey, from old: StepRecord?, to new: StepRecord) {
         guard let item = key.item else { return }
@@ -157,7 +181,7 @@ struct StepIndex: Sendable {
             noteOldElements(of: id)
             for item in entry.arrived {
                 let key = StepKey(stage: id, item: item)
-                guard let step = steps[key] else { continue }
+                guard let step = steps[key], !step.isDropped else { continue }
                 entries[id]?.arrived.remove(item)
                 if step.state == .pending { putBack(key, limit: step.expires) }
             }
@@ -197,7 +221,12 @@ struct StepIndex: Sendable {
         }
     }
 
-    /// Steps whose time came while their stage waited for fresh captures are looked at again.
+    /// What is held by the stage is looked at again.
+    private mutating func releaseReaders(of id: String) {
+        if rerunning.contains(id) { for other in relations.dependents[id] ?? [] { release(other) } }
+    }
+
+    /// Steps whose time came while their stage waited for captures are looked at again.
     private mutating func release(_ id: String) {
         guard let held = entries[id]?.held else { return }
         entries[id]?.held = [:]
@@ -218,12 +247,19 @@ struct StepIndex: Sendable {
 
     // MARK: Asking
 
-    /// Returns whether a stage waits for fresh captures that are on their way.
+    /// Returns whether a stage waits for captures that are on their way: fresh ones, or those that the last owner had.
     func isHeld(_ id: String) -> Bool {
-        guard let source = entries[id]?.stage.renews, let entry = entries[source] else { return false }
+        guard !rerunning.isEmpty, let stage = entries[id]?.stage else { return false }
+        return stage.needs.contains { rerunning.contains($0) && isHeld(stage, by: $0) }
+    }
+
+    private func isHeld(_ stage: PlannedStage, by source: String) -> Bool {
+        guard stage.goesOn(with: source), let entry = entries[source] else { return false }
+        if stage.renews != source, renewed.contains(source) { return false }
         switch entry.own {
         case .pending: return isWanted
-        case .running, .waiting, .unknown: return true
+        // What waits for a place may wait for the one that a held step has.
+        case .running, .waiting, .unknown: return stage.renews == source || entry.counts.full == 0
         case .succeeded, .failed, .cancelled, .skipped: return false
         }
     }
@@ -237,7 +273,7 @@ struct StepIndex: Sendable {
             && entry.counts.pending + entry.counts.active + entry.counts.unknown > 0
     }
 
-    /// Returns whether a step waits for fresh captures, or for its element of them.
+    /// Returns whether a step waits for captures, or for its element of them.
     private func isHeld(_ key: StepKey) -> Bool {
         isHeld(key.stage) || key.item != nil && awaitsElements(key.stage)
     }
@@ -297,14 +333,19 @@ struct StepIndex: Sendable {
         return items
     }
 
-    /// The waits of stages that wait for others' fresh captures: they are as far as those.
+    /// The waits of stages that wait for others' captures: they are as far as those.
     var heldCounts: StepCounts {
+        var stages: Set<String> = []
+        for source in rerunning where !mayBegin || entries[source]?.own != .pending {
+            for id in relations.dependents[source] ?? [] {
+                if let stage = entries[id]?.stage, isHeld(stage, by: source) { stages.insert(id) }
+            }
+        }
         var held = StepCounts()
-        for id in relations.renewing where isHeld(id) {
-            guard let entry = entries[id], let source = entry.stage.renews else { continue }
-            guard !mayBegin || entries[source]?.own != .pending else { continue }
-            held.waiting += entry.counts.waiting
-            held.manual += entry.counts.manual
+        for id in stages {
+            guard let counts = entries[id]?.counts else { continue }
+            held.waiting += counts.waiting
+            held.manual += counts.manual
         }
         return held
     }
@@ -313,53 +354,17 @@ struct StepIndex: Sendable {
     func followers(of stage: String) -> [String] { relations.followers[stage] ?? [] }
 }
 
-/// The numbers of steps in each state.
-struct StepCounts: Sendable, Hashable {
-    var pending = 0
-    var running = 0
-    /// Waiting for a time or a callback.
-    var waiting = 0
-    /// Waiting for a resume.
-    var manual = 0
-    var unknown = 0
-    var failed = 0
-    var cancelled = 0
-
-    /// Those under way, or to be when their time comes.
-    var active: Int { running + waiting + manual }
-
-    mutating func add(_ state: StepState, _ count: Int) {
-        switch state {
-        case .pending: pending += count
-        case .running: running += count
-        case .waiting(_, .resume, _): manual += count
-        case .waiting: waiting += count
-        case .unknown: unknown += count
-        case .failed: failed += count
-        case .cancelled: cancelled += count
-        case .succeeded, .skipped: break
-        }
-    }
-}
-
 /// Which stages look at which.
 private struct StageRelations: Sendable {
     /// Those that need a stage.
     var dependents: [String: [String]] = [:]
     /// Those whose items follow a stage's.
     var followers: [String: [String]] = [:]
-    /// Those that a stage gives fresh captures to.
-    var renewers: [String: [String]] = [:]
-    /// All that are given fresh captures.
-    var renewing: [String] = []
 
     init(_ plan: Plan) {
         for stage in plan.stages {
             for need in stage.needs { dependents[need, default: []].append(stage.id) }
             if let followed = stage.forEach?.followed { followers[followed, default: []].append(stage.id) }
-            guard let source = stage.renews else { continue }
-            renewers[source, default: []].append(stage.id)
-            renewing.append(stage.id)
         }
     }
 }

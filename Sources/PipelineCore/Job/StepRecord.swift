@@ -61,6 +61,9 @@ public struct StepRecord: Sendable, Hashable {
 }
 
 extension StepRecord {
+    /// True for an item that its stage no longer has; one that its `when` skipped keeps its element.
+    var isDropped: Bool { state == .skipped && value == nil }
+
     /// The step as if it had never run; what it has cost stays.
     func restarted() -> StepRecord {
         var fresh = StepRecord(toleratesFailure: toleratesFailure, value: value)

@@ -106,8 +106,18 @@ package final class PlannedStage: Sendable {
     /// True if the stage that gives it fresh captures also gives it the elements that it is repeated over.
     var renewsElements: Bool { renews.map { readCaptures.elements.contains($0) } ?? false }
 
-    /// Returns whether it reads captures of a stage otherwise than in `forEach`, or follows its items.
-    func readsStage(_ stage: String) -> Bool { readCaptures.names[stage] != nil || forEach?.followed == stage }
+    /// Returns whether it reads captures of a stage otherwise than in `forEach`. What follows the items of a stage reads
+    /// those of its own item.
+    func readsWhole(_ stage: String) -> Bool {
+        if forEach?.followed == stage { return false }
+        let judged = condition?.references.contains { reference in
+            if case .capture(stage, _) = reference.root { true } else { false }
+        }
+        return readCaptures.names[stage] != nil || judged == true
+    }
+
+    /// Returns whether its steps need captures of a stage as they go on: they read them, or have them made anew.
+    func goesOn(with stage: String) -> Bool { renews == stage || readsWhole(stage) }
 
     /// Returns whether the success of a step of it has a cost, or may have a warning, which are found out then.
     func judgesSuccess(of key: StepKey) -> Bool {

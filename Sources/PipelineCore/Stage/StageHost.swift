@@ -127,6 +127,8 @@ public struct StageFacts: Sendable {
     public let step: StepKey
     /// The number of the try.
     public let attempt: Int
+    /// True if something failed since the last progress, or fresh captures were asked for: progress makes that forgotten.
+    package let hasFailed: Bool
     /// The time when the step first started.
     public let started: Timestamp
     /// The time when its deadline passes; nil for none.
@@ -148,8 +150,8 @@ public struct StageFacts: Sendable {
     package let keepsResponse: Bool
 
     package init(
-        job: JobID, jobKey: String, pipeline: String, step: StepKey, attempt: Int, started: Timestamp,
-        deadline: Timestamp?,
+        job: JobID, jobKey: String, pipeline: String, step: StepKey, attempt: Int, hasFailed: Bool = false,
+        started: Timestamp, deadline: Timestamp?,
         folders: JobFolders, overwrites: Bool, retry: RetryPolicy,
         outlook: @escaping @Sendable () -> StageOutlook = { .unknown },
         isAttended: Bool = false, place: String, namesRead: Set<String?> = [], keepsResponse: Bool = false
@@ -159,6 +161,7 @@ public struct StageFacts: Sendable {
         self.pipeline = pipeline
         self.step = step
         self.attempt = attempt
+        self.hasFailed = hasFailed
         self.started = started
         self.deadline = deadline
         self.folders = folders

@@ -209,7 +209,8 @@ extension JobState {
         let record = table.snapshot.record
         return StageFacts(
             job: record.id, jobKey: record.key, pipeline: record.pipeline, step: key,
-            attempt: step.state.attempt?.number ?? 1, started: step.started ?? now,
+            attempt: step.state.attempt?.number ?? 1,
+            hasFailed: step.state.attempt.map { $0 != $0.progressed } ?? false, started: step.started ?? now,
             deadline: table.deadline(of: key), folders: record.folders,
             overwrites: overwrites || record.overwrites, retry: table.policy(of: key, stage), outlook: outlook,
             isAttended: interactivity == .attended, place: stage.place, namesRead: stage.namesRead,

@@ -169,6 +169,10 @@ struct ComputeStage: Stage {
         _ checkpoint: ComputeCheckpoint, words: Estimate.Words = Estimate.Words(), floor: Duration?,
         reopensAfter pause: Duration? = nil, detail: String?, in context: Context
     ) async throws(StageFailure) -> Outcome {
+        // A submit that was accepted and a good poll are progress, after which a token may end once more.
+        if checkpoint.failures == 0, context.facts.hasFailed {
+            try await context.commit(checkpoint, progressed: true)
+        }
         let pace = try await context.evaluate { scope throws(EvaluationFailure) in
             let given = polls.first { $0.pace.isGiven }?.pace ?? PollPaceDefinition()
             return try PollPace(given, in: scope)

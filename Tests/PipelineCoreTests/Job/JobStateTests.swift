@@ -27,9 +27,9 @@ import Testing
         }
     }
 
-    static func plan(_ stages: String) throws -> Plan {
+    static func plan(_ stages: String, services: String = "{}") throws -> Plan {
         let catalogue = Catalogue(kinds: kinds, checkDecorators: { _, _ in })
-        let text = #"{ "pipeline": 1, "name": "test", "stages": [ \#(stages) ] }"#
+        let text = #"{ "pipeline": 1, "name": "test", "services": \#(services), "stages": [ \#(stages) ] }"#
         return try Planner(catalogue: catalogue).plan(SourceText(name: "test.json", text: text))
     }
 
@@ -134,6 +134,34 @@ import Testing
     func rest(states: [String: StepState], expected: String) throws {
         let last = try commands(fan, states).last ?? ""
         #expect(last.contains(expected), "\(last)")
+    }
+
+    /// It waited for ever, and nobody was told to resolve the submit.
+    @Test("a job rests as unknown whose steps wait for the places of its own unknown submits alone")
+    func placesOfUnknownSubmits() throws {
+        let full = StepState.waiting(AttemptState(), .at(Samples.now + .seconds(1)), WaitReason(.full))
+        let poll = StepState.waiting(AttemptState(), .at(Samples.now + .seconds(1)), WaitReason(.poll))
+        let lost = StepState.unknown(AttemptState(), Samples.lost)
+        func rest(_ limit: String, _ items: StepState...) throws -> JobRest? {
+            let stages = #"{ "id": "a", "kind": "step", "service": "s", "forEach": "split('p,q,r', ',')" }"#
+            let services = #"{ "s": { "url": "http://s", "limits": { "computations": \#(limit) } } }"#
+            var steps = [StepKey(stage: "a"): StepRecord(state: .running(AttemptState()))]
+            for (item, state) in items.enumerated() {
+                steps[StepKey(stage: "a", item: item)] = StepRecord(state: state, value: "p")
+            }
+            let snapshot = JobSnapshot(record: JobSnapshotTests.record, steps: steps, mode: .attached)
+            return JobTable(
+                snapshot, plan: try Self.plan(stages, services: services), values: JobValues(environment: [:]),
+                at: JobMoment(Samples.now)
+            ).rest
+        }
+        #expect(try rest("1", lost, full, full) == .unknown)
+        #expect(try rest("2", lost, lost, full) == .unknown)
+        #expect(try rest(#""${{ 1 }}""#, lost, full, .pending) == .unknown)
+        // Another job may have the second place, and another step goes on.
+        #expect(try rest("2", lost, full, full) == nil)
+        #expect(try rest("1", lost, full, poll) == nil)
+        #expect(try rest("1", .pending, full, full) == nil)
     }
 
     @Test("for want of a secret around a stage the job is let go, and the stage is asked about again")

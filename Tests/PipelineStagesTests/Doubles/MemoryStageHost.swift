@@ -21,6 +21,8 @@ final class MemoryStageHost: StageHost {
         var moved = BytesMoved()
         var deadline: Timestamp?
         var attempt = 1
+        /// True until something has progressed.
+        var hasFailed = false
         var facts: [Fact: JSON] = [:]
         /// True if it is noted of each fact that is found out if a scope that was given is still alive.
         var watchesScopes = false
@@ -81,8 +83,8 @@ final class MemoryStageHost: StageHost {
         let job = state.withLock(\.job)
         return StageFacts(
             job: JobID(job.id), jobKey: job.key, pipeline: "test", step: step, attempt: state.withLock(\.attempt),
-            started: started, deadline: state.withLock(\.deadline), folders: folders, overwrites: false, retry: retry,
-            place: "test.json:1:1")
+            hasFailed: state.withLock(\.hasFailed), started: started, deadline: state.withLock(\.deadline),
+            folders: folders, overwrites: false, retry: retry, place: "test.json:1:1")
     }
 
     var now: Timestamp { state.withLock(\.now) }
@@ -122,6 +124,7 @@ final class MemoryStageHost: StageHost {
     func commit(checkpoint: [UInt8], captures: JSONObject?, progressed: Bool) async throws(StageFailure) {
         try change { state in
             state.checkpoint = checkpoint
+            if progressed { state.hasFailed = false }
             for member in captures ?? [:] { state.captures[member.name] = member.value }
         }
     }
@@ -173,7 +176,7 @@ final class MemoryStageHost: StageHost {
     }
 
     func redact(_ text: String) -> String {
-        state.withLock(\.concealed).reduce(redactor) { $0.adding($1, named: "concealed") }.redact(text)
+        state.withLock(\.concealed).reduce(redactor) { $0.adding([("concealed", $1)]) }.redact(text)
     }
 
     func conceal(_ secret: String, as name: String) { state.withLock { $0.concealed.append(secret) } }
