@@ -111,6 +111,39 @@ struct SecretFileTests {
         #expect(await command.secret("TOKEN") == "sesame")
     }
 
+    /// A job that outlived its token failed: the command was asked once in the life of a process.
+    @Test("a command is asked once for a value, and again when that was refused, once for many refusals")
+    func refusedOfCommand() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let script = "echo x >> '\(folder)/asked'; wc -l < '\(folder)/asked' | tr -d ' '"
+        let sources = SecretSources(file: [:], environment: [:], command: ["/bin/sh", "-c", script])
+        #expect(await sources.secret("TOKEN") == "1")
+        #expect(await sources.secret("TOKEN") == "1")
+        let values = await withTaskGroup(of: String?.self, returning: [String?].self) { group in
+            for _ in 0..<8 { group.addTask { await sources.renewed("TOKEN") } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(values == Array(repeating: "2", count: 8))
+        #expect(await sources.secret("TOKEN") == "2")
+
+        let quick = try #require(SecretCommand(["/bin/sh", "-c", script], pause: .zero))
+        #expect(await quick.secret("TOKEN") == "3")
+        #expect(await quick.secret("TOKEN", isRefused: true) == "4")
+        #expect(await quick.secret("TOKEN", isRefused: true) == "5")
+        #expect(await quick.secret("TOKEN") == "5")
+    }
+
+    @Test("a command that fails when it is asked again leaves the value as it is known")
+    func failsWhenAskedAgain() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let script = "test ! -e '\(folder)/locked' && echo sesame"
+        let sources = SecretSources(file: [:], environment: [:], command: ["/bin/sh", "-c", script])
+        #expect(await sources.secret("TOKEN") == "sesame")
+        _ = try write("locked", "")
+        #expect(await sources.renewed("TOKEN") == nil)
+        #expect(await sources.secret("TOKEN") == "sesame")
+    }
+
     @Test("a key is made once, and one that is not whole is refused, not used")
     func hashKey() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
