@@ -1,5 +1,6 @@
 import Foundation
 import PipelineCore
+import Synchronization
 import Testing
 
 @testable import PipelineKit
@@ -142,6 +143,24 @@ struct SecretFileTests {
         _ = try write("locked", "")
         #expect(await sources.renewed("TOKEN") == nil)
         #expect(await sources.secret("TOKEN") == "sesame")
+    }
+
+    @Test("a value that was handed over and refused gives way to another one that the owner finds")
+    func refusedOfHanded() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = try write("s", "TOKEN=old")
+        let sources = SecretSources(file: try SecretSources.read(path), path: path, environment: [:])
+        let renewed = Mutex<[String]>([])
+        let delegated = DelegatedSecrets(["TOKEN": "old", "ONLY": "mine"], else: sources) { name in
+            renewed.withLock { $0.append(name) }
+        }
+        #expect(await delegated.renewed("TOKEN") == "old")
+        #expect(renewed.withLock { $0 }.isEmpty)
+        _ = try write("s", "TOKEN=new")
+        #expect(await delegated.secret("TOKEN") == "old")
+        #expect(await delegated.renewed("TOKEN") == "new")
+        #expect(await delegated.renewed("ONLY") == "mine")
+        #expect(renewed.withLock { $0 } == ["TOKEN"])
     }
 
     @Test("a key is made once, and one that is not whole is refused, not used")
