@@ -6,6 +6,9 @@ import PipelineCore
 struct UploadCheckpoint: Sendable, Equatable {
     /// The file as it was when the upload began; nil when the next attempt begins again, with whatever is there then.
     var source: SourceFingerprint?
+    /// A digest of the captures that say which upload it is, as they were when it was begun: fresh ones may be of
+    /// another, which has none of the bytes. Nil where none do, before the first attempt, and in checkpoints of before.
+    var origin: String?
     var terms = UploadTerms()
     var progress = UploadProgress()
     var phase = UploadPhase.pending
