@@ -1,3 +1,4 @@
+import CLibrary
 import JSONPath
 import PipelineCore
 import PipelineTestKit
@@ -189,6 +190,26 @@ struct RenewedUploadTests {
         let lines = lines(of: server)
         #expect(lines.last == "POST /b/end")
         #expect(lines.contains("PUT /b"))
+    }
+
+    /// A temporary file was cleaned away while the job was suspended.
+    @Test(
+        "is ended without its file, once all of it is there, unless another upload is to have it",
+        arguments: ["a", "b"])
+    func withoutFile(next: String) async throws {
+        let server = try server()
+        defer { server.stop() }
+        let bench = try bench(server.url, "put", #"{ "PUT": "/${{ stages.start.id }}" }"#, Self.end)
+        #expect(await bench.resume().failedTry?.failure.status == 403)
+        unlink(folder.path + "/data.bin")
+        bench.captures = ["start": ["id": .string(next), "token": "t1"]]
+        let end = await bench.run()
+        if next == "a" {
+            #expect(end.finished?["file"] == "done")
+        } else {
+            #expect(end.refusal?.contains("No such file") == true)
+        }
+        #expect(lines(of: server) == ["PUT /a", "PUT /a/end"] + (next == "a" ? ["PUT /a/end"] : []))
     }
 
     @Test("is begun anew no more often than there are attempts")

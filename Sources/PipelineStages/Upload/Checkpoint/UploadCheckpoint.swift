@@ -86,6 +86,17 @@ enum UploadPhase: Codable, Sendable, Equatable {
     case overtaken
 }
 
+extension UploadPhase {
+    /// True once all bytes are at the service.
+    var isWhole: Bool {
+        switch self {
+        case .filled: true
+        case .parts(let state): state.isCompleting
+        case .pending, .open, .overtaken: false
+        }
+    }
+}
+
 /// An upload that goes on at an offset.
 struct OpenUpload: Codable, Sendable, Equatable {
     /// The place where it is; nil before the service has said so, and for one that the author's request names. Whoever
