@@ -1,5 +1,6 @@
 import Foundation
 import PipelineCore
+import Synchronization
 import Testing
 
 @testable import PipelineKit
@@ -109,6 +110,57 @@ struct SecretFileTests {
         let command = SecretSources(
             file: [:], environment: [:], command: ["/bin/sh", "-c", "printf 'sesame\(end)'"])
         #expect(await command.secret("TOKEN") == "sesame")
+    }
+
+    /// A job that outlived its token failed: the command was asked once in the life of a process.
+    @Test("a command is asked once for a value, and again when that was refused, once for many refusals")
+    func refusedOfCommand() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let script = "echo x >> '\(folder)/asked'; wc -l < '\(folder)/asked' | tr -d ' '"
+        let sources = SecretSources(file: [:], environment: [:], command: ["/bin/sh", "-c", script])
+        #expect(await sources.secret("TOKEN") == "1")
+        #expect(await sources.secret("TOKEN") == "1")
+        let values = await withTaskGroup(of: String?.self, returning: [String?].self) { group in
+            for _ in 0..<8 { group.addTask { await sources.renewed("TOKEN") } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(values == Array(repeating: "2", count: 8))
+        #expect(await sources.secret("TOKEN") == "2")
+
+        let quick = try #require(SecretCommand(["/bin/sh", "-c", script], pause: .zero))
+        #expect(await quick.secret("TOKEN") == "3")
+        #expect(await quick.secret("TOKEN", isRefused: true) == "4")
+        #expect(await quick.secret("TOKEN", isRefused: true) == "5")
+        #expect(await quick.secret("TOKEN") == "5")
+    }
+
+    @Test("a command that fails when it is asked again leaves the value as it is known")
+    func failsWhenAskedAgain() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let script = "test ! -e '\(folder)/locked' && echo sesame"
+        let sources = SecretSources(file: [:], environment: [:], command: ["/bin/sh", "-c", script])
+        #expect(await sources.secret("TOKEN") == "sesame")
+        _ = try write("locked", "")
+        #expect(await sources.renewed("TOKEN") == nil)
+        #expect(await sources.secret("TOKEN") == "sesame")
+    }
+
+    @Test("a value that was handed over and refused gives way to another one that the owner finds")
+    func refusedOfHanded() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = try write("s", "TOKEN=old")
+        let sources = SecretSources(file: try SecretSources.read(path), path: path, environment: [:])
+        let renewed = Mutex<[String]>([])
+        let delegated = DelegatedSecrets(["TOKEN": "old", "ONLY": "mine"], else: sources) { name in
+            renewed.withLock { $0.append(name) }
+        }
+        #expect(await delegated.renewed("TOKEN") == "old")
+        #expect(renewed.withLock { $0 }.isEmpty)
+        _ = try write("s", "TOKEN=new")
+        #expect(await delegated.secret("TOKEN") == "old")
+        #expect(await delegated.renewed("TOKEN") == "new")
+        #expect(await delegated.renewed("ONLY") == "mine")
+        #expect(renewed.withLock { $0 } == ["TOKEN"])
     }
 
     @Test("a key is made once, and one that is not whole is refused, not used")

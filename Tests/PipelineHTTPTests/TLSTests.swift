@@ -1,4 +1,5 @@
 import CCurl
+import Foundation
 import NetworkTasks
 import PipelineTestKit
 import Synchronization
@@ -32,6 +33,20 @@ struct TLSTests {
         #expect(answer.timings.tls > 0)
         let newest = TLSOptions(ca: server.certificate, minimumVersion: .tls13)
         #expect(await reason(server.url, newest) == nil)
+    }
+
+    /// A file that was renewed was not read again for a day, by a process that lives.
+    @Test("a file of authorities that changes is read again")
+    func renewedAuthority() async throws {
+        let (server, other) = (try await TLSServer.start(), try await TLSServer.start())
+        let path = NSTemporaryDirectory() + "authorities-\(UInt64.random(in: .min ... .max)).pem"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try FileManager.default.copyItem(atPath: other.certificate, toPath: path)
+        #expect(await reason(server.url, TLSOptions(ca: path)) != nil)
+        #expect(await reason(other.url, TLSOptions(ca: path)) == nil)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.copyItem(atPath: server.certificate, toPath: path)
+        #expect(await reason(server.url, TLSOptions(ca: path)) == nil)
     }
 
     /// libcurl has a folder of authorities too, on Debian that of the system: a file of one's own came beside it only.

@@ -63,12 +63,17 @@ extension Randomness {
 package protocol SecretSource: Sendable {
     /// The value of a secret; nil when no source has it.
     func secret(_ name: String) async -> String?
+    /// The value of a secret as it is by now, when a service has refused the one that is known.
+    func renewed(_ name: String) async -> String?
     /// The name of who has these secrets, where others that work on the same jobs may have more; nil where all have the same.
     var holder: String? { get }
 }
 
 extension SecretSource {
     package var holder: String? { nil }
+
+    /// For sources that look at each question.
+    package func renewed(_ name: String) async -> String? { await secret(name) }
 }
 
 /// The answers to what expressions ask of files, and digests that need a key.

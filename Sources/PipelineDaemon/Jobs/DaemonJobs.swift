@@ -67,7 +67,19 @@ final class DaemonJobs: JobSource {
     func fulfil(_ job: JobID) { state.withLock { state in state.named[job] = nil } }
 
     /// The secrets of a job: what was handed over for it or its batch, else the daemon's own.
-    func secrets(of job: JobRecord) -> any SecretSource { DelegatedSecrets(handed(for: job).secrets, else: secrets) }
+    func secrets(of job: JobRecord) -> any SecretSource {
+        let handed = handed(for: job).secrets
+        return DelegatedSecrets(handed, else: secrets) { [self] name in forget(name, handed[name], of: job) }
+    }
+
+    /// Forgets a value that was handed over and that a service refused: the daemon has another one itself.
+    private func forget(_ name: String, _ value: JSON?, of job: JobRecord) {
+        state.withLock { state in
+            for id in [job.id, job.item?.batch].compactMap(\.self) where state.handed[id]?.secrets[name] == value {
+                state.handed[id]?.secrets[name] = nil
+            }
+        }
+    }
 
     private func forget(_ job: JobID) { state.withLock { _ = $0.handed.removeValue(forKey: job) } }
 

@@ -25,11 +25,11 @@ struct SecretReader: Sendable {
         return (found, missing ?? input.map { "the secret input '\($0.name)' is kept nowhere and is needed again" })
     }
 
-    /// Looks the named secrets up again; those that are others by now.
+    /// Looks the named secrets up again, of which a service has refused one; those that are others by now.
     func renew(_ names: some Sequence<String>, known: [String: String]) async -> [String: String] {
         var renewed: [String: String] = [:]
         for name in names {
-            guard let value = await source.secret(name), value != known[name] else { continue }
+            guard let value = await source.renewed(name), value != known[name] else { continue }
             renewed[name] = value
         }
         return renewed

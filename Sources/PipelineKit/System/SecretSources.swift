@@ -27,7 +27,11 @@ package struct SecretSources: SecretSource {
         credentialsFolder = environment["CREDENTIALS_DIRECTORY"]
     }
 
-    package func secret(_ name: String) async -> String? {
+    package func secret(_ name: String) async -> String? { await secret(name, isRefused: false) }
+
+    package func renewed(_ name: String) async -> String? { await secret(name, isRefused: true) }
+
+    private func secret(_ name: String, isRefused: Bool) async -> String? {
         let current = path.flatMap { path in try? Self.read(path) }
         // A CI system gives an empty variable for a secret that it does not have; and a value that was put there from a
         // file often has the file's line break at its end.
@@ -35,7 +39,7 @@ package struct SecretSources: SecretSource {
             .flatMap { $0.isEmpty ? nil : $0 }
         let known = current?[name] ?? file[name] ?? credential(name) ?? variable
         if let known { return known }
-        return await command?.secret(name)
+        return await command?.secret(name, isRefused: isRefused)
     }
 
     /// Returns why the user's command gave no value of a secret that was asked for; nil where it was not to blame.

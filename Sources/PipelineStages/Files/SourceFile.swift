@@ -60,7 +60,21 @@ struct SourceFile: Sendable, Hashable {
                 "\(path) is not a regular file", hint: "its length must be known: write it to a file before")
         }
         guard access(path, R_OK) == 0 else { throw FileFailure.last("read", path).stepFailure(place: nil) }
+        guard status.st_size > 0 || isEmpty(path) else {
+            throw StepFailure(
+                "\(path) has bytes and says that it has none",
+                hint: "its length must be known: write it to a file before")
+        }
         return SourceFile(path: path, fingerprint: SourceFingerprint(status))
+    }
+
+    /// Returns whether there is nothing to read in a file, as its size says: those of /proc and the like have none.
+    private static func isEmpty(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return true }
+        defer { close(descriptor) }
+        var byte: UInt8 = 0
+        return read(descriptor, &byte, 1) <= 0
     }
 
     /// True if another file than the one that was looked at stands there by now. A place where none is, as on a disk

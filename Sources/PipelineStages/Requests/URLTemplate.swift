@@ -41,6 +41,13 @@ struct URLTemplate: Sendable {
         readsItem = template.references.contains { $0.root == .item }
     }
 
+    /// The values that stand in it.
+    var references: [Reference] {
+        pieces.flatMap { piece -> [Reference] in
+            if case .value(let expression) = piece { expression.references } else { [] }
+        }
+    }
+
     /// The stages whose captures stand in it.
     var captureStages: [String] { captures.compactMap(\.captureStage) }
 
@@ -169,8 +176,12 @@ extension Reference {
     /// The stage whose captures it reads; nil for any other value.
     var captureStage: String? { if case .capture(let stage, _) = root { stage } else { nil } }
 
-    /// The capture that it reads, all those of the stage where its name is computed; nil for any other value.
-    func capture(in scope: Scope) -> JSON? {
+    /// True for what is another value once a stage has run again for fresh captures: a capture, or the item.
+    var isRenewable: Bool { captureStage != nil || root == .item }
+
+    /// The capture that it reads, all those of the stage where its name is computed, or the item; nil for any other value.
+    func renewable(in scope: Scope) -> JSON? {
+        if root == .item { return scope.item }
         guard case .capture(let stage, let name) = root, let captures = scope.stages[stage] else { return nil }
         return name.map { captures[$0] ?? .null } ?? captures
     }

@@ -23,7 +23,7 @@ enum UploadKind {
 
 extension RequestDefinition {
     /// Returns whether it makes an upload that other requests fill.
-    fileprivate func createsUpload(by mode: UploadProtocol) -> Bool {
+    func createsUpload(by mode: UploadProtocol) -> Bool {
         switch mode {
         case .resumable, .auto: true
         case .tus, .gcs: method == .post

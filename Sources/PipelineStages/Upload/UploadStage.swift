@@ -33,7 +33,7 @@ struct UploadStage: Stage {
         from saved: UploadCheckpoint?, in context: StageContext<UploadCheckpoint>
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         if let saved, await context.hasSubmitted { return try await finished(saved, in: context) }
-        let source = try await inspect(in: context)
+        let source = try await inspect(in: context, goingOnFrom: saved)
         var checkpoint = saved ?? UploadCheckpoint()
         guard mode == .auto else { return try await perform(source, checkpoint, saved, in: context) }
         if checkpoint.terms.chosen == nil {
@@ -103,15 +103,32 @@ struct UploadStage: Stage {
         }
     }
 
-    private func inspect(in context: StageContext<UploadCheckpoint>) async throws(StageFailure) -> SourceFile {
+    private func inspect(
+        in context: StageContext<UploadCheckpoint>, goingOnFrom saved: UploadCheckpoint?
+    ) async throws(StageFailure) -> SourceFile {
         let path: String? = try await context.evaluate { scope throws(EvaluationFailure) in try self.path(in: scope) }
         do throws(StepFailure) {
             return try inspect(path)
         } catch {
+            if let path, let saved, let source = try await sent(saved, from: path, in: context) { return source }
             var failure = error
             failure.place = context.facts.place
             throw .definite(failure)
         }
+    }
+
+    /// The file as it was sent, where all of it is at the service and none is in its place by now: no byte of it is needed
+    /// to end the upload. Nil for any other.
+    private func sent(
+        _ saved: UploadCheckpoint, from path: String, in context: StageContext<UploadCheckpoint>
+    ) async throws(StageFailure) -> SourceFile? {
+        guard saved.phase.isWhole, let fingerprint = saved.source else { return nil }
+        let source = SourceFile(path: path, fingerprint: fingerprint)
+        guard !source.hasChanged else { return nil }
+        let stage = saved.terms.chosen.map(speaking) ?? self
+        let attempt = UploadAttempt(stage: stage, context: context, source: source, partSize: 1)
+        guard let origin = saved.origin else { return source }
+        return try await attempt.origin() == origin ? source : nil
     }
 
     /// The absolute path of the file; nil for an empty one.

@@ -32,6 +32,9 @@ final class TransferHost: StageHost {
         var items: [String: String] = [:]
         var isOwner = true
         var hasNewSecrets = false
+        var item: JSON?
+        /// The texts that are secret, with their names.
+        var hidden: [String: String] = [:]
         /// The captures that somebody reads: most tests ask for the digest, to know the file by it.
         var namesRead: Set<String?> = ["sha256"]
     }
@@ -76,6 +79,7 @@ final class TransferHost: StageHost {
         var scope = scopeValue
         scope.own = state.withLock(\.captures)
         scope.ownKey = "own-key"
+        scope.item = state.withLock(\.item)
         return scope
     }
 
@@ -139,7 +143,7 @@ final class TransferHost: StageHost {
     func claimForItem(_ path: String, isFolder: Bool) async throws(StageFailure) -> String? {
         state.withLock { $0.items[path] }
     }
-    func redact(_ text: String) -> String { text }
+    func redact(_ text: String) -> String { state.withLock { $0.hidden[text].map { "‹secret:\($0)›" } ?? text } }
     func pushes() async -> Int { 0 }
     func callbackCaptures() async -> JSONObject? { nil }
     func ended(at time: Timestamp) {}

@@ -93,6 +93,7 @@ struct UploadCheckpointTests {
             var checkpoint = UploadCheckpoint(source: Self.source, phase: phase)
             checkpoint.terms = UploadTerms(chosen: .resumable, version: .v6, safeChunk: 7, refusesBytes: true)
             (checkpoint.progress.confirmed, checkpoint.progress.keptUntil) = (3, .epoch)
+            checkpoint.origin = "digest"
             let bytes = try JSONEncoder().encode(checkpoint)
             #expect(try JSONDecoder().decode(UploadCheckpoint.self, from: bytes) == checkpoint)
         }

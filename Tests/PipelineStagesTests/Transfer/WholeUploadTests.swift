@@ -65,6 +65,19 @@ struct WholeUploadTests {
         #expect(first(elsewhere, folders) == nil)
     }
 
+    #if os(Linux)
+        /// It went out as an empty one.
+        @Test("of a file whose size is not told is refused")
+        func untoldSize() async throws {
+            let bench = try TransferBench(
+                """
+                { "id": "move", "kind": "upload", "service": "api", "file": "/proc/self/status", "protocol": "put",
+                  "request": { "PUT": "/videos/a" } }
+                """, url: "http://127.0.0.1:1", folder: folder.path)
+            #expect(await bench.resume().refusal == "/proc/self/status has bytes and says that it has none")
+        }
+    #endif
+
     @Test("is repeated whole after an interruption, and only what stayed counts as progress")
     func interruption() async throws {
         let tries = Mutex(0)

@@ -65,8 +65,7 @@ struct RequestDefinition: Sendable {
     /// A GET of a URL that an answer gave.
     init(captured url: String) { self.init(.get, URLTemplate(captured: url)) }
 
-    /// The captures of other stages that say what it is about: in the URL, the query and the body. What stands in
-    /// headers and decorators is a credential as a rule, and may be another one each time.
+    /// The captures of other stages, and the item, that say what it is about: in the URL, the query and the body.
     var subject: [Reference] {
         let content: [Reference] =
             switch body {
@@ -75,7 +74,14 @@ struct RequestDefinition: Sendable {
             case .text(let template), .file(let template, _): template.references
             case .none, .part: []
             }
-        return url.captures + (query.references + content).filter { $0.captureStage != nil }
+        return (url.references + query.references + content).filter(\.isRenewable)
+    }
+
+    /// Those in headers that hold no credentials. What decorators add is a credential as a rule.
+    var headerSubject: [Reference] {
+        let credentials = Set(headers.credentialNames)
+        return headers.entries.filter { !credentials.contains($0.name) }.flatMap(\.value.references)
+            .filter(\.isRenewable)
     }
 
     /// True if sending it twice does what sending it once does (RFC 9110, section 9.2.2).

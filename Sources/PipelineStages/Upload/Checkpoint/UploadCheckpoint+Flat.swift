@@ -2,7 +2,7 @@ import PipelineCore
 
 extension UploadCheckpoint: Codable {
     private enum Key: CodingKey {
-        case source, terms, progress, phase
+        case source, origin, terms, progress, phase
     }
 
     init(from decoder: any Decoder) throws {
@@ -12,6 +12,7 @@ extension UploadCheckpoint: Codable {
             return
         }
         source = try container.decodeIfPresent(SourceFingerprint.self, forKey: .source)
+        origin = try container.decodeIfPresent(String.self, forKey: .origin)
         terms = try container.decode(UploadTerms.self, forKey: .terms)
         progress = try container.decode(UploadProgress.self, forKey: .progress)
         phase = try container.decode(UploadPhase.self, forKey: .phase)
@@ -20,6 +21,7 @@ extension UploadCheckpoint: Codable {
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encodeIfPresent(source, forKey: .source)
+        try container.encodeIfPresent(origin, forKey: .origin)
         try container.encode(terms, forKey: .terms)
         try container.encode(progress, forKey: .progress)
         try container.encode(phase, forKey: .phase)

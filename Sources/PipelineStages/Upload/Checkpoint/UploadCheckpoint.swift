@@ -6,6 +6,9 @@ import PipelineCore
 struct UploadCheckpoint: Sendable, Equatable {
     /// The file as it was when the upload began; nil when the next attempt begins again, with whatever is there then.
     var source: SourceFingerprint?
+    /// A digest of the captures that say which upload it is, as they were when it was begun: fresh ones may be of
+    /// another, which has none of the bytes. Nil where none do, before the first attempt, and in checkpoints of before.
+    var origin: String?
     var terms = UploadTerms()
     var progress = UploadProgress()
     var phase = UploadPhase.pending
@@ -81,6 +84,17 @@ enum UploadPhase: Codable, Sendable, Equatable {
     case filled(url: String?)
     /// The file changed while a submit of what it was before is open at the service.
     case overtaken
+}
+
+extension UploadPhase {
+    /// True once all bytes are at the service.
+    var isWhole: Bool {
+        switch self {
+        case .filled: true
+        case .parts(let state): state.isCompleting
+        case .pending, .open, .overtaken: false
+        }
+    }
 }
 
 /// An upload that goes on at an offset.

@@ -6,9 +6,6 @@ struct PartsCheckpoint: Codable, Sendable, Equatable {
     var partSize: Int64
     /// The service's name of the upload; nil where the author's captures hold it.
     var uploadID: String?
-    /// A digest of the captures of other stages that say which upload it is: fresh ones may be of another, which has
-    /// none of the parts. Nil where none do, and in checkpoints of 0.1.0.
-    var origin: String?
     /// The values that the service gave for each part that it has, by number from 1: an ETag, or the JSON of the
     /// captures.
     var receipts: [Int: String] = [:]

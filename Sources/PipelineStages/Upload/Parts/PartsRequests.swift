@@ -22,17 +22,6 @@ struct PartsRequests: Sendable {
     /// True for S3's own requests.
     var isStorage: Bool { definition.part == nil }
 
-    /// A digest of the captures of other stages that say which upload it is; nil where none do. S3 says itself whether it
-    /// has the upload.
-    func origin() async throws(StageFailure) -> String? {
-        let subject = [definition.part, definition.ask?.request, definition.complete].flatMap { $0?.subject ?? [] }
-        guard !isStorage, !subject.isEmpty else { return nil }
-        let values = try await context.evaluate { scope throws(EvaluationFailure) in
-            subject.map { $0.capture(in: scope) ?? .null }
-        }
-        return context.digest(Array(JSON.array(values).text.utf8))
-    }
-
     func creation() async throws(StageFailure) -> RenderedRequest {
         let request = UploadRequest(purpose: .create, method: isStorage ? .post : nil)
         var rendered = try await upload.render(request, of: source, in: context)

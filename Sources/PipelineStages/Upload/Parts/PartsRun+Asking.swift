@@ -6,15 +6,20 @@ import PipelineHTTP
 /// Parts of which the service says where the next one begins: one at a time.
 extension PartsRun {
     /// Sends the rest of the file from where the service is, and ends the upload.
-    /// - Parameter isResumed: true when an attempt before this one may have sent bytes, to another upload if `mayBeOther`.
+    /// - Parameter isResumed: true when an attempt before this one may have sent bytes.
     mutating func fill(
-        asking ask: AskDefinition, isResumed: Bool, mayBeOther: Bool
+        asking ask: AskDefinition, isResumed: Bool
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        // Fresh captures may lead to another upload than the one that has the bytes.
+        let origin = try await attempt.origin()
+        let isOther = writer.checkpoint.origin != origin
+        if isOther { doubts = PartDoubts([]) }
         var detours = UploadDetours(from: writer.checkpoint.progress.confirmed)
         var last: Ended?
-        if isResumed, !isWhole || definition.complete == nil || mayBeOther {
+        if isResumed, !isWhole || definition.complete == nil || isOther {
             last = try await adopt(ask, &detours)
         }
+        writer.checkpoint.origin = origin
         while !isWhole {
             let start = state.ends?.last ?? 0
             let size = min(state.partSize, attempt.source.size - start)

@@ -64,7 +64,6 @@ struct PartsRun {
     }
 
     private mutating func advance() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
-        let isOther = try await adoptOrigin()
         if isResumed { try await keep(nil) }
         if !isResumed {
             try await create()
@@ -73,7 +72,7 @@ struct PartsRun {
         }
         attempt.partSize = state.partSize
         if let ask = definition.ask {
-            return try await fill(asking: ask, isResumed: isResumed, mayBeOther: isOther)
+            return try await fill(asking: ask, isResumed: isResumed)
         }
         if isResumed, !parts.isStorage { takeBackLast() }
         return try await complete(after: try await sendMissing())
@@ -131,20 +130,6 @@ struct PartsRun {
     }
 
     // MARK: Going on
-
-    /// Looks whether fresh captures may lead to another upload than the one that the parts went to: without a service that
-    /// says what it has, that one begins with its first part.
-    /// - Returns: whether they may, and the service is still to be asked.
-    private mutating func adoptOrigin() async throws(StageFailure) -> Bool {
-        let origin = try await parts.origin()
-        let isOther = isResumed && state.origin.map { $0 != origin } ?? false
-        if isOther {
-            doubts = PartDoubts([])
-            if definition.ask == nil { (state, isResumed) = (PartsCheckpoint(partSize: attempt.partSize), false) }
-        }
-        state.origin = origin
-        return isOther
-    }
 
     /// The response to the last part was that to the upload, and what it gave was not kept: it is asked for again.
     private mutating func takeBackLast() {

@@ -36,6 +36,7 @@ struct UploadRun {
             writer.checkpoint.phase = .pending
         }
         guard try agreesWithDigest() else { throw await attempt.endAsChanged(&writer) }
+        try await adoptOrigin()
         let stage = attempt.stage
         if let complete = stage.complete, case .filled = writer.checkpoint.phase {
             return try await UploadEnding(attempt: attempt).complete(with: complete, &writer)
@@ -50,6 +51,45 @@ struct UploadRun {
         }
         var run = SessionRun(attempt, writer, digest)
         return try await run.perform()
+    }
+
+    /// Looks whether fresh captures may lead to another upload than the one that was begun: that begins with the first
+    /// byte, unless the service is asked what it has where they lead.
+    private mutating func adoptOrigin() async throws(StageFailure) {
+        let origin = try await attempt.origin()
+        let isOther = writer.checkpoint.origin.map { $0 != origin } ?? false
+        // It is kept with what the service says, so that a kill in between does not leave that unasked.
+        if isOther, case .parts = writer.checkpoint.phase, attempt.stage.parts?.ask != nil { return }
+        writer.checkpoint.origin = origin
+        guard isOther, await leavesUpload() else { return }
+        let (most, losses) = (attempt.context.facts.retry.attempts, writer.checkpoint.progress.losses)
+        writer.checkpoint.forgetUpload()
+        // One that is never complete would be begun forever.
+        writer.checkpoint.progress.losses = losses < most ? losses + 1 : 0
+        guard losses >= most else { return }
+        try await writer.keep()
+        throw .definite(
+            StepFailure(
+                "fresh captures led to another upload \(losses + 1) times, and none was complete",
+                hint: "are they good for as long as the upload takes, and the request that ends it?",
+                service: attempt.requests.service?.name, place: attempt.context.facts.place))
+    }
+
+    /// Returns whether what is at the service is of no use where fresh captures lead.
+    private func leavesUpload() async -> Bool {
+        let stage = attempt.stage
+        let once = attempt.definition.once
+        switch writer.checkpoint.phase {
+        case .pending, .overtaken: return false
+        case .open(let upload):
+            // One that the request names is asked itself, and of one that may be complete "once" knows.
+            return stage.makesUpload && !(upload.mayBeComplete && once != nil && stage.complete == nil)
+        case .parts, .filled:
+            // S3 says itself whether it has the upload; and what became of an end nobody knows without "once".
+            if case .parts = writer.checkpoint.phase, stage.mode == .s3 { return false }
+            let isOpen = await attempt.context.hasOpenSubmit
+            return once != nil || !isOpen
+        }
     }
 
     /// Returns whether the bytes that were sent are still those of the file, as far as its digest tells.
