@@ -203,7 +203,7 @@ import Testing
     }
 
     @Test("a crash at any commit of a renewal changes nothing", arguments: 1..<16)
-    func crash(commits: Int) {
+    func renewingCrash(commits: Int) {
         let (made, used) = (Mutexed(0), Mutexed<[String]>([]))
         let bench = EngineBench(
             #"{ "id": "a", "kind": "link" }, "# + Self.fetch,

@@ -663,7 +663,7 @@ struct ComputePollTests {
     }
 
     @Test("progress is reported as a share, from a percentage or from two numbers")
-    func progress() async throws {
+    func progressOfPolls() async throws {
         let service = ScriptedService()
         service.on("GET /v1/jobs/7", 200, #"{"state": "busy", "percent": "40%", "n": 3, "of": 4, "eta": 5}"#)
         for (selector, share) in [(#""$.percent""#, 0.4), (#"{ "done": "$.n", "total": "$.of" }"#, 0.75)] {

@@ -1,3 +1,5 @@
+import JSONPath
+
 /// When an owner's work on a job ends.
 extension JobState {
     mutating func begin(_ request: StopRequest) {

@@ -139,7 +139,7 @@ import Testing
         #expect(Redactor().isEmpty)
         #expect(Redactor(["A": ""]).isEmpty)
         #expect(Redactor(["A": ""]).redact("text") == "text")
-        #expect(Redactor().adding("geheim", named: "S").redact("geheim") == "‹secret:S›")
+        #expect(Redactor().adding([("S", "geheim")]).redact("geheim") == "‹secret:S›")
     }
 
     @Test("a megabyte of the worst text is searched in reasonable time")
