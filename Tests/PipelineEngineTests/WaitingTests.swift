@@ -193,6 +193,22 @@ import Testing
         #expect(submit.key == bench.job()?.submits[StepKey(stage: "a")]?.key)
     }
 
+    // The next resume failed it at once.
+    @Test("what a person settles after its deadline has it anew")
+    func settledAfterDeadline() {
+        let bench = Self.ordering(keepsTrying: false)
+        #expect(bench.end(of: bench.live()) == .success(.unknown))
+        let person = SimulatedProcess(bench.simulation, name: "person")
+        let settling = person.lane.start {
+            guard let plan = try? bench.plan() else { return }
+            let engine = Engine(ports: bench.ports(of: person))
+            try? await engine.resolve(JobID("j1"), StepKey(stage: "a"), plan: plan, as: .found(["id": "7"]))
+        }
+        bench.run { settling.isEnded }
+        bench.memory.lose(person.owner)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+    }
+
     /// A stage whose submit gets no response; it sends again when it `keepsTrying`.
     private static func ordering(keepsTrying: Bool) -> EngineBench {
         let kind = StageKind.scripted("order", captures: ["id"]) { _, _, context async throws(StageFailure) in

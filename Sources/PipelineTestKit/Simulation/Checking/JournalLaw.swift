@@ -35,8 +35,9 @@ enum JournalLaw {
         if let before = old.state.attempt?.number, let now = step.state.attempt?.number, now < before {
             found.append("step \(key) went back from try \(before) to \(now)")
         }
-        // A clock that is set moves the time along, and changes nothing else.
-        let isMoved = step.started != nil && step.state.name == old.state.name
+        // A clock that is set moves the time along, and changes nothing else. What a person settles after its deadline has
+        // it anew.
+        let isMoved = step.started != nil && [step.state.name, .unknown].contains(old.state.name)
         if let began = old.started, step.started != began, step.state.name != .pending, !isMoved {
             found.append("step \(key) forgot when it began")
         }
