@@ -161,6 +161,23 @@ struct ProgramStageTests {
         #expect(Set(keys).count == 1)
     }
 
+    // A retry got the old submit's captures, and failed in the same way forever.
+    @Test("Its failure after its submit ends what was submitted, unless it is retryable", arguments: [false, true])
+    func remoteJobEnded(isRetryable: Bool) async throws {
+        let bench = try PluginBench(
+            """
+            if not os.path.exists("early"):
+                send(type="intent")
+                if receive()["type"] == "submit":
+                    send(type="submitted", captures={"id": "job-1"})
+            send(type="failed", message="it is over", retryable=\(isRetryable ? "True" : "False"))
+            """)
+        try bench.folder.write("early", "")
+        #expect(try await bench.resume().failed?.endsRemoteJob == false, "nothing was submitted")
+        try bench.folder.delete("early")
+        for _ in 1...2 { #expect(try await bench.resume().failed?.endsRemoteJob == !isRetryable) }
+    }
+
     @Test("What it says it can't tell is unknown in the ledger too")
     func saysUnknown() async throws {
         let bench = try PluginBench(#"send(type="unknown", checkpoint={"a": 1}, reason="the line went dead")"#)

@@ -56,7 +56,11 @@ struct ProgramDialogue {
         case .finished(let captures): return .finished(try declared(captures))
         case .waiting(let checkpoint, let wait, let reason): return try waiting(checkpoint, wait, reason)
         case .unknown(let checkpoint, let reason): return try await lost(checkpoint, reason)
-        case .failed(let refusal): throw .stage(.failed(ProgramStage.tryFailure(refusal, in: context)))
+        case .failed(let refusal):
+            var failed = ProgramStage.tryFailure(refusal, in: context)
+            // What was submitted has ended badly: a retry submits another.
+            if !refusal.isRetryable { failed.endsRemoteJob = await context.hasSubmitted }
+            throw .stage(.failed(failed))
         case .description, .submitted, .cancelled, .decorated, .delivered: throw .fault(message.outOfTurn)
         }
         return nil
