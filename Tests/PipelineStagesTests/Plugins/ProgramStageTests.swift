@@ -110,6 +110,28 @@ struct ProgramStageTests {
         #expect(failed.failure.title == "too late")
     }
 
+    // A sign-in that hands out one session twice failed for the first one's capture.
+    @Test("A secret capture may hold what was captured before, and no secret of its configuration")
+    func secretCaptures() async throws {
+        let bench = try PluginBench(
+            """
+            values = {"session": "session-0123", "own": first["configuration"]["token"], "id": "session-0123"}
+            name = first["configuration"]["give"]
+            send(type="finished", captures={name: values[name]})
+            """,
+            describing: #"{"captures": [{"name": "session", "secret": True}, {"name": "own", "secret": True}, "id"]}"#,
+            secrets: ["TOKEN": "sesame-sesame"])
+        bench.host.conceal("session-0123", as: "work.session")
+        func resume(giving name: String) async throws -> Result<StageOutcome<[UInt8]>, StageFailure> {
+            try await bench.resume(#""give": "\#(name)", "token": "${{ secrets.TOKEN }}""#)
+        }
+        #expect(try await resume(giving: "session").captures == ["session": "session-0123"])
+        for name in ["own", "id"] {
+            let failed = try #require(try await resume(giving: name).failed)
+            #expect(failed.failure.title.contains("put a secret of its configuration into its captures"))
+        }
+    }
+
     // MARK: Submits
 
     private static let submitting = """
