@@ -8,6 +8,8 @@ package final class PluginHost: Sendable {
     private let settings: PluginSettings
     /// Names that the program has itself and that no plugin replaces.
     private let reserved: [PluginRole: Set<String>]
+    /// True while a program of a plugin runs.
+    package var isAtWork: Bool { !settings.programs.isZero }
     private let described = Mutex<[String: Result<PluginDescription, PluginFault>]>([:])
 
     /// - Parameter reserved: names that are built in, by role.
