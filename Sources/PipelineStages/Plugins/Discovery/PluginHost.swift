@@ -24,7 +24,9 @@ package final class PluginHost: Sendable {
         let programs = usable
         guard !programs.isEmpty else { return PluginSet() }
         let text = String(decoding: source.bytes, as: UTF8.self)
-        return await plugins(of: programs.filter { text.contains("\"\($0.name)\"") }, withBroken: true)
+        var set = await plugins(of: programs.filter { text.contains("\"\($0.name)\"") }, withBroken: true)
+        set.installedStages = programs.filter { $0.role == .stage }.map(\.name)
+        return set
     }
 
     /// All of them, for the schema; plugins that can't be used are left out.
