@@ -184,6 +184,35 @@ import Testing
         }
     }
 
+    // Virtual time jumped to the stage's deadline before the program had answered.
+    @Test("time stands still while a program of a plugin works")
+    func plugin() async throws {
+        try await inFolder { folder in
+            try write(
+                """
+                #!/bin/sh
+                read -r message
+                case "$message" in
+                *'"describe"'*) echo '{"type":"description","protocol":1,"kind":"say","captures":["text"]}' ;;
+                *) echo '{"type":"finished","captures":{"text":"said"}}' ;;
+                esac
+
+                """, "pipeline-stage-say", in: folder)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o755], ofItemAtPath: folder.appendingPathComponent("pipeline-stage-say").path)
+            try write(
+                """
+                { "pipeline": 1, "name": "said", "stages": [
+                    { "id": "say", "kind": "say" },
+                    { "id": "result", "kind": "write", "to": "said.txt", "text": "${{ stages.say.text }}" } ] }
+                """, "said.json", in: folder)
+            for options in [["--record", "exchanges"], [], ["--crash"]] {
+                let end = try await run(folder, ["said.json", "--plugins", folder.path] + options)
+                #expect(end.cause == .exited(0), "\(end)")
+            }
+        }
+    }
+
     @Test("a recording that is none, and a folder without one, say how to make one")
     func mistakes() async throws {
         try await inFolder { folder in

@@ -214,6 +214,56 @@ import Testing
         #expect(length >= .seconds(hours * 3600) && length < .seconds(hours * 3600 + 10), "\(length)")
     }
 
+    // The job failed: nothing told that an order may be there.
+    @Test(
+        "a deadline that falls into a submit, or between two sends of it, leaves the job unknown",
+        arguments: [false, true])
+    func deadlineInSubmit(keepsTrying: Bool) {
+        let bench = Self.ordering(keepsTrying: keepsTrying)
+        #expect(bench.end(of: bench.live()) == .success(.unknown))
+        guard case .unknown(_, let submit) = bench.state("a") else { return #expect(Bool(false)) }
+        #expect(submit.reason == "stage 'a' did not end before its deadline")
+        #expect(submit.key == bench.job()?.submits[StepKey(stage: "a")]?.key)
+    }
+
+    // The next resume failed it at once.
+    @Test("what a person settles after its deadline has it anew")
+    func settledAfterDeadline() {
+        let bench = Self.ordering(keepsTrying: false)
+        #expect(bench.end(of: bench.live()) == .success(.unknown))
+        let person = SimulatedProcess(bench.simulation, name: "person")
+        let settling = person.lane.start {
+            guard let plan = try? bench.plan() else { return }
+            let engine = Engine(ports: bench.ports(of: person))
+            try? await engine.resolve(JobID("j1"), StepKey(stage: "a"), plan: plan, as: .found(["id": "7"]))
+        }
+        bench.run { settling.isEnded }
+        bench.memory.lose(person.owner)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+    }
+
+    /// A stage whose submit gets no response; it sends again when it `keepsTrying`.
+    private static func ordering(keepsTrying: Bool) -> EngineBench {
+        let kind = StageKind.scripted("order", captures: ["id"]) { _, _, context async throws(StageFailure) in
+            let outcome = try await context.submit(
+                body: [1],
+                send: { _ async throws(StageFailure) in
+                    if keepsTrying { return .uncertain(StepFailure("no response")) }
+                    do {
+                        try await context.sleepForEver()
+                    } catch {
+                        throw .stopped
+                    }
+                    return .accepted([:])
+                },
+                reconcile: { _ async throws(StageFailure) in keepsTrying ? .resend : .unsettled(reason: "lost") })
+            guard case .submitted = outcome else { throw .definite(StepFailure("not submitted")) }
+            return .finished([:])
+        }
+        let retry = #""retry": { "delay": "10m", "max": "10m", "jitter": "none" }"#
+        return EngineBench(#"{ "id": "a", "kind": "order", "deadline": "5m", \#(retry) }"#, kinds: [kind])
+    }
+
     @Test("a deadline that passes while the start is committed ends the stage all the same", arguments: 1...8)
     func deadlineBeforeCall(seed: UInt64) {
         let kind = StageKind.scripted("long") { _, _, context async throws(StageFailure) in

@@ -87,6 +87,23 @@ struct OverviewTests {
         }
     }
 
+    @Test("a job whose items wait for a person is unknown, in lists and metrics", arguments: JournalKind.databases)
+    func unknownItems(kind: JournalKind) async throws {
+        try await withJournal(kind) { journal in
+            let lost = StepState.unknown(AttemptState(), UnknownSubmit(key: "k", since: .at(3), reason: "lost"))
+            var job = JobSnapshot.example(1)
+            job.steps = [
+                StepKey(stage: "model"): StepRecord(state: .running(AttemptState())), .model: StepRecord(state: lost),
+            ]
+            let lease = try await journal.create(job, events: [], owner: owner)
+            try await journal.commit([.released(nil)], under: lease)
+            #expect(try await ids(JobPageQuery(phase: .unknown), journal) == [job.record.id])
+            #expect(try await journal.counts(JobPageQuery()) == [.unknown: 1])
+            let gauges = try await journal.gauges(at: .at(10)).filter { $0.metric == .jobs }
+            #expect(gauges.map { $0.labels[1] } == ["unknown"])
+        }
+    }
+
     @Test(
         "each commit with an event moves its job to the end of one sequence over the whole journal",
         arguments: JournalKind.databases)

@@ -14,10 +14,11 @@ struct OwnerlessJobTests {
     private let causes: [SuspensionCause?] = [nil, .interrupted, .paused, .noNetwork, .secret, .extension]
 
     private func make(
-        _ number: Int, _ state: StepState, _ mode: JobMode, _ end: JournalChange, in journal: any DatabaseJournal
+        _ number: Int, _ steps: [StepKey: StepState], _ mode: JobMode, _ end: JournalChange,
+        in journal: any DatabaseJournal
     ) async throws -> JobID {
         var job = JobSnapshot.example(number)
-        job.steps = [.upload: StepRecord(state: state)]
+        job.steps = steps.mapValues { StepRecord(state: $0) }
         let lease = try await journal.create(job, events: [], owner: owner)
         try await journal.commit([.taken(mode), end], under: lease)
         return lease.job
@@ -49,17 +50,23 @@ struct OwnerlessJobTests {
     private func makeAll(in journal: any DatabaseJournal) async throws -> [JobID] {
         let unknown = StepState.unknown(AttemptState(), UnknownSubmit(key: "k", since: .at(3), reason: "lost"))
         let waiting = StepState.waiting(AttemptState(), .at(.at(9)), WaitReason(.poll))
+        // A repeated stage is running as long as an item is not done.
+        let repeated: [StepKey: StepState] = [StepKey(stage: "model"): .running(AttemptState()), .model: unknown]
+        let steps: [[StepKey: StepState]] = [
+            [.upload: .pending], [.upload: waiting], [.upload: unknown], repeated,
+            repeated.merging([StepKey(stage: "model", item: 4): waiting]) { $1 },
+        ]
         var made: [JobID] = []
         for mode in JobMode.allCases {
-            for state in [.pending, waiting, unknown] {
+            for steps in steps {
                 for cause in causes {
-                    made.append(try await make(made.count + 1, state, mode, .released(cause), in: journal))
-                    let asked = try await make(made.count + 1, state, mode, .released(cause), in: journal)
+                    made.append(try await make(made.count + 1, steps, mode, .released(cause), in: journal))
+                    let asked = try await make(made.count + 1, steps, mode, .released(cause), in: journal)
                     made.append(asked)
                     _ = try await journal.post(.cancel, to: asked)
                 }
             }
-            made.append(try await make(made.count + 1, .succeeded([:]), mode, .ended(.at(9)), in: journal))
+            made.append(try await make(made.count + 1, [.upload: .succeeded([:])], mode, .ended(.at(9)), in: journal))
             for isUnknown in [false, true] {
                 for cause in causes {
                     made.append(

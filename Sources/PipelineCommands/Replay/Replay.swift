@@ -1,4 +1,5 @@
 import CLibrary
+import Dispatch
 import JSONPath
 import PipelineCore
 import PipelineEngine
@@ -18,7 +19,7 @@ struct Replay {
     }
 
     /// The outcome of a run.
-    struct Outcome {
+    struct Outcome: Sendable {
         /// `succeeded`, `failed`, `unknown`, or why it did not end.
         let end: String
         let failure: String?
@@ -36,9 +37,19 @@ struct Replay {
     let secrets: [String: String]
     let secretInputs: JSONObject
     let catalogue: @Sendable (Network) -> Catalogue
+    /// Returns whether a program of a plugin runs: it does so in real time.
+    let runsProgram: @Sendable () -> Bool
 
     /// Runs it once; with a crash a first process is killed there, and a second one goes on.
-    func run(crash: Crash? = nil) -> Outcome {
+    ///
+    /// On a thread of its own: what a program says is heard on those of tasks, of which there may be one.
+    func run(crash: Crash? = nil) async -> Outcome {
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "replay").async { continuation.resume(returning: runHere(crash: crash)) }
+        }
+    }
+
+    private func runHere(crash: Crash?) -> Outcome {
         ReplayFolder.remove(record.folders.output)
         mkdir(record.folders.output, 0o700)
         defer { ReplayFolder.remove(record.folders.output) }
@@ -197,11 +208,14 @@ private final class ReplayWorld: Sendable {
     private func wait(for task: LaneTask) -> String? {
         var pauses = 0
         while true {
-            switch simulation.run(stepLimit: 2_000_000, until: { task.isEnded }) {
+            switch simulation.run(
+                stepLimit: 2_000_000, until: { task.isEnded }, standsStill: replay.runsProgram)
+            {
             case .done: return nil
             case .endless: return "without an end"
+            case .stuck where replay.runsProgram(): usleep(1000)
             case .stuck where pauses < 200:
-                // A token is being fetched on another thread, or a plugin works.
+                // A token is being fetched on another thread.
                 usleep(5000)
                 pauses += 1
             case .stuck: return "waiting for something that the recording does not have, such as a callback"

@@ -48,10 +48,10 @@ struct TestReport {
     }
 
     /// Kills the job at each pass of each crash point, resumes it, and tells whether it ends as without.
-    mutating func addCrashes(of replay: Replay, _ plain: Replay.Outcome, _ recording: Recording) {
+    mutating func addCrashes(of replay: Replay, _ plain: Replay.Outcome, _ recording: Recording) async {
         for point in CrashPoint.allCases {
             for pass in 0..<min(plain.passes[point] ?? 0, Self.mostPasses) {
-                let outcome = replay.run(crash: Replay.Crash(point: point, pass: pass + 1))
+                let outcome = await replay.run(crash: Replay.Crash(point: point, pass: pass + 1))
                 add(outcome, at: "\(point.rawValue):\(pass + 1)", plain, recording)
             }
         }

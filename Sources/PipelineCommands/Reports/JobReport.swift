@@ -1,5 +1,6 @@
 import JSONPath
 import PipelineCore
+import PipelineKit
 
 /// A job as `show --json` and `list --json` tell it.
 struct JobReport {
@@ -26,6 +27,7 @@ struct JobReport {
             "cause": JSON(snapshot.suspension(isOwned: isOwned)?.rawValue),
             "started": .string(record.started.description), "ended": JSON(snapshot.ended?.description),
             "estimate": estimate.map { .object($0.data) } ?? .null, "error": snapshot.failure?.failure.json ?? .null,
+            "tolerated": .number(JSONNumber(snapshot.toleratedFailures.count)),
             "files": .array(snapshot.orderedFiles.map(\.json)),
             "cost": snapshot.cost.map { .number(JSONNumber($0)) } ?? .null,
         ]

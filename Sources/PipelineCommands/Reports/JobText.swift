@@ -100,7 +100,10 @@ struct JobText {
             "\(key)  \(step.state.name.rawValue, step.state.name.style)\(facts.map { ", \($0)" }.joined())"
         ]
         if case .waiting(_, let wake, let reason) = step.state {
-            let until = wake.time.map { "\(reason.kind.verb) \(clock.until($0))" } ?? "waits for a resume"
+            // Of a job that nobody has nobody keeps the time.
+            let time = job.owner == nil ? nil : wake.time
+            let rest = job.snapshot.isQueued ? OwnedJob.queued : "waits for a resume"
+            let until = time.map { "\(reason.kind.verb) \(clock.until($0))" } ?? rest
             lines.append("    \(until): \(reason.detail ?? reason.kind.sentence)")
         }
         for member in report.captures(of: key, step) {

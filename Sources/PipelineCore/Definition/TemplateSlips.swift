@@ -83,9 +83,10 @@ struct TemplateSlips {
         let path = text.dropFirst().prefix { Self.isPathPart($0) }
         let content = String(decoding: path, as: UTF8.self)
         let name = Self.name(in: content)
-        // A selector begins with a dollar, too, and names no root after it.
+        // A selector begins with a dollar, too, and names no root after it; nor is an input's value looked into.
         let isPath = Self.roots.contains(name) && content.dropFirst(name.count).first == "."
-        return isPath || inputs.contains(content) ? (content, path.count + 1) : nil
+        let isInput = inputs.contains(content) && text.dropFirst(path.count + 1).first != UInt8(ascii: "[")
+        return isPath || isInput ? (content, path.count + 1) : nil
     }
 
     private static func isPathPart(_ byte: UInt8) -> Bool {

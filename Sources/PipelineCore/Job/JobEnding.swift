@@ -120,13 +120,18 @@ extension Resolution {
         guard var submit = table.snapshot.submits[key], let step = table.step(key) else {
             throw IllegalTransition(state: .pending, event: "resolved", step: key)
         }
+        // The time that a person took is not the step's: a deadline that has passed counts again.
+        let started = table.isOverdue(key) ? table.moment.time : step.started
         switch self {
         case .found(let captures):
             submit.phase = .submitted
-            try table.change(key, .resolved) { $0.captures = step.captures.merging(captures) }
+            try table.change(key, .resolved) {
+                $0.captures = step.captures.merging(captures)
+                $0.started = started
+            }
         case .resubmit:
             submit = submit.nextGeneration(jobKey: table.snapshot.record.key, step: key)
-            try table.change(key, .resolved)
+            try table.change(key, .resolved) { $0.started = started }
         case .abandon:
             // It may be there all the same: a later attempt must settle it, not send it blindly.
             try table.change(key, .abandoned(.givenUp))

@@ -15,7 +15,7 @@ extension JobSnapshot {
         if ended != nil { return outcome }
         if let batch { return isOwned ? .running : batch.outcome == .unknown ? .unknown : .suspended }
         if isOwned { return isAtWork ? .running : .waiting }
-        let states = steps.values.map(\.state.name)
+        let states = workingStates
         let canGoOn = states.contains(.running) || states.contains(.waiting)
         return states.contains(.unknown) && !canGoOn ? .unknown : .suspended
     }
@@ -24,17 +24,15 @@ extension JobSnapshot {
     /// but to end it. What the rules of the background hold back between two stages waits.
     private var isAtWork: Bool {
         if request == .cancel { return true }
-        // A repeated stage does nothing itself: its items do.
+        let states = workingStates
+        return states.contains(.running) || !states.contains(.waiting) && !states.contains(.pending)
+    }
+
+    /// The states of the steps that do something themselves. A repeated stage does not, and is running until the last of
+    /// its items is done: its items do.
+    private var workingStates: Set<StepState.Name> {
         let repeated = Set(steps.keys.lazy.filter { $0.item != nil }.map(\.stage))
-        var isWaiting = false
-        for (key, step) in steps where key.item != nil || !repeated.contains(key.stage) {
-            switch step.state.name {
-            case .running: return true
-            case .waiting, .pending: isWaiting = true
-            case .unknown, .succeeded, .failed, .cancelled, .skipped: break
-            }
-        }
-        return !isWaiting
+        return Set(steps.lazy.filter { $0.key.item != nil || !repeated.contains($0.key.stage) }.map(\.value.state.name))
     }
 
     /// The way in which the job has ended, or would if nothing more began.

@@ -167,7 +167,7 @@ extension JobState {
                 $0.resumes += counts
             }
         case .stopped:
-            if table.isOverdue(key) { return try fail(key, table.overdueFailure(of: key)) }
+            if table.isOverdue(key) { return try endOverdue(key) }
             guard stop == nil else { return }
             // A stage that stopped by itself has ended no attempt: left running, it would hold the job forever.
             let failure = StepFailure("stage '\(key)' stopped by itself", place: stage.place)
@@ -210,6 +210,15 @@ extension JobState {
             ? .refused(failure) : .tryFailed(AttemptFailure(failure, kind: .definite), stage.retry, random: 0)
         try table.change(key, event) { if tolerates { $0.toleratesFailure = true } }
         marks.steps[key] = nil
+    }
+
+    /// Ends a step whose deadline has passed. Of a submit that is under way nobody knows whether the service took it.
+    mutating func endOverdue(_ key: StepKey) throws(IllegalTransition) {
+        if table.step(key)?.state.name == .waiting { try table.change(key, .woken) }
+        let failure = table.overdueFailure(of: key)
+        guard let submit = snapshot.submits[key], submit.isOpen else { return try fail(key, failure) }
+        let unknown = UnknownSubmit(key: submit.key, since: submit.firstSent ?? now, reason: failure.title)
+        try table.change(key, .lostTrack(unknown))
     }
 
     /// Fails a step that a mistake of ours happened to. One that has ended stays as it is, and so does one whose submit is

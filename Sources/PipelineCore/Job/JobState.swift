@@ -159,15 +159,13 @@ package struct JobState: Sendable {
         }
     }
 
-    /// Stops calls whose deadline has passed, and fails steps whose deadline passed while they waited. Each is met once:
+    /// Stops calls whose deadline has passed, and ends steps whose deadline passed while they waited. Each is met once:
     /// a call that takes its time to stop is not asked again.
     private mutating func keepDeadlines() throws(IllegalTransition) {
         for key in table.takeOverdue() {
             switch table.step(key)?.state {
             case .running: if calls[key] != nil { commands.append(.stop(key)) }
-            case .waiting:
-                try table.change(key, .woken)
-                try fail(key, table.overdueFailure(of: key))
+            case .waiting: try endOverdue(key)
             case .pending, .unknown, .succeeded, .failed, .cancelled, .skipped, nil: break
             }
         }

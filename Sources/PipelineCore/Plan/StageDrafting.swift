@@ -92,7 +92,7 @@ struct StageDrafting {
     private func kind(of stage: StageDefinition) -> StageKind? {
         guard let name = stage.kind else { return nil }
         if let kind = catalogue.kinds[name] { return kind }
-        let known = KnownNames(catalogue.kinds.keys.sorted())
+        let known = KnownNames(Set(catalogue.kinds.keys).union(catalogue.otherKinds).sorted())
         let meant = WordAlias.meaning(of: name, among: known.names).map { "did you mean '\($0)'?" }
         findings.report(
             stage.kindPlace, "there is no kind of stage called '\(name)'",

@@ -92,6 +92,8 @@ public struct StageReading {
 /// All kinds of stage that a program knows. Built-in kinds are registered like any other.
 package struct Catalogue: Sendable {
     package private(set) var kinds: [String: StageKind]
+    /// The names of kinds that documents may name besides, for hints.
+    package var otherKinds: [String] = []
     /// Sinks of notifications beyond those of the format, in order of the alphabet.
     package private(set) var sinks: [NotificationSinkKind] = []
     let decoratorSchema: @Sendable () -> JSON

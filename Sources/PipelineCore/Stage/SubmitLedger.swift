@@ -87,12 +87,7 @@ extension StageContext {
 
     /// Returns whether a submit went out of which nobody knows whether the service took it.
     public var hasOpenSubmit: Bool {
-        get async {
-            switch await host.submitRecord()?.phase {
-            case .sending, .unknown: true
-            case .intent, .submitted, .refused, nil: false
-            }
-        }
+        get async { await host.submitRecord()?.isOpen == true }
     }
 
     /// Returns whether a submit was accepted, and what its response gave is kept.

@@ -54,6 +54,9 @@ public struct SubmitRecord: Sendable, Hashable {
     /// True unless it only counts the generations of the key: something of it may be at the service, or was refused there.
     package var isBegun: Bool { phase != .intent || sends > 0 }
 
+    /// True if it went out and nobody knows whether the service took it.
+    package var isOpen: Bool { phase == .sending || phase == .unknown }
+
     /// Returns whether other files were sent under the key than those of a digest. A body may differ for good reasons, as
     /// with another secret in it; its files have none.
     package func isOfOtherFiles(than digest: String) -> Bool {

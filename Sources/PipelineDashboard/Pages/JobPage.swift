@@ -243,7 +243,9 @@ struct JobPage {
         }
         switch step.state {
         case .waiting(_, let wake, let reason):
-            let until: Markup = wake.time.map { "\(reason.kind.verb) \(page.time($0)): " } ?? ""
+            // Of a job that nobody has nobody keeps the time.
+            let time = job.owner == nil ? nil : wake.time
+            let until: Markup = time.map { "\(reason.kind.verb) \(page.time($0)): " } ?? ""
             parts.append("\(until)\(reason.detail ?? reason.kind.sentence)")
         case .failed(let failure): parts.append("\(failure.title)")
         case .unknown(_, let submit): parts.append("\(submit.reason)")

@@ -60,22 +60,23 @@ struct MetricsReader<Connection: JournalConnection>: JournalAccess {
         return try all(
             """
             SELECT pipeline, owner, boot, lease_until, CASE WHEN request = 'cancel' THEN 1 ELSE 0 END AS is_cancelled,
-                count(*) FILTER (WHERE state = 'running' AND NOT (item = -1 AND EXISTS (SELECT 1 FROM steps AS items
-                    WHERE items.job = steps.job AND items.stage = steps.stage AND items.item >= 0))) AS at_work,
-                count(*) FILTER (WHERE (state = 'waiting' OR state = 'pending') AND NOT (item = -1 AND EXISTS (SELECT 1
-                    FROM steps AS items WHERE items.job = steps.job AND items.stage = steps.stage AND items.item >= 0)))
-                    AS waiting,
-                count(*) FILTER (WHERE state = 'running' OR state = 'waiting') AS active,
+                count(*) FILTER (WHERE state = 'running') AS running,
+                count(*) FILTER (WHERE state = 'waiting') AS waiting,
+                count(*) FILTER (WHERE state = 'pending') AS pending,
                 count(*) FILTER (WHERE state = 'unknown') AS unknown
-            FROM jobs LEFT JOIN owners ON owners.id = jobs.owner LEFT JOIN steps ON steps.job = jobs.number
+            FROM jobs LEFT JOIN owners ON owners.id = jobs.owner
+                LEFT JOIN steps ON steps.job = jobs.number AND state IN ('running', 'waiting', 'pending', 'unknown')
+                    AND NOT (item = -1 AND EXISTS (SELECT 1 FROM steps AS items
+                        WHERE items.job = steps.job AND items.stage = steps.stage AND items.item >= 0))
             WHERE jobs.ended IS NULL AND NOT EXISTS (SELECT 1 FROM batches WHERE batches.job = jobs.number)
             GROUP BY jobs.number, boot, lease_until
             """
         ) { row in
             let isOwned = OwnerLease(row).flatMap { living.owner($0) } != nil
-            let isAtWork = row.flag("is_cancelled") || row.flag("at_work") || !row.flag("waiting")
-            let owned: JobPhase = isAtWork ? .running : .waiting
-            let ownerless: JobPhase = row.flag("unknown") && !row.flag("active") ? .unknown : .suspended
+            let awaits = row.flag("waiting") || row.flag("pending")
+            let owned: JobPhase = row.flag("is_cancelled") || row.flag("running") || !awaits ? .running : .waiting
+            let canGoOn = row.flag("running") || row.flag("waiting")
+            let ownerless: JobPhase = row.flag("unknown") && !canGoOn ? .unknown : .suspended
             return (row.text("pipeline"), isOwned ? owned : ownerless)
         }
     }

@@ -89,13 +89,22 @@ struct OverviewReader<Connection: JournalConnection>: JournalAccess {
         WHEN batches.job IS NOT NULL THEN
             CASE WHEN is_read = 1 AND batches.unknown > 0 AND pending + running + batches.suspended = 0
             THEN 'unknown' ELSE 'suspended' END
-        WHEN EXISTS (SELECT 1 FROM steps WHERE job = jobs.number AND state = 'unknown')
-            AND NOT EXISTS (SELECT 1 FROM steps WHERE job = jobs.number AND (state = 'running' OR state = 'waiting'))
+        WHEN \(isUnknown)
         THEN 'unknown' ELSE 'suspended' END
         """
     }
 
-    /// A repeated stage does nothing itself: its items do.
+    /// The condition on a job, without a batch's, that waits for a person to settle a submit, once nobody has it.
+    static var isUnknown: String {
+        """
+        (SELECT coalesce(max(CASE WHEN step.state = 'unknown' THEN 1 ELSE 0 END) = 1
+            AND max(CASE WHEN (step.state = 'running' OR step.state = 'waiting') AND \(isOwnWork) THEN 1 ELSE 0 END) = 0,
+            FALSE) FROM steps AS step WHERE step.job = jobs.number)
+        """
+    }
+
+    /// The condition on a step that does something itself. A repeated stage does not, and is running until the last of
+    /// its items is done: its items do.
     private static var isOwnWork: String {
         """
         (step.item >= 0 OR NOT EXISTS

@@ -193,8 +193,7 @@ extension JobRows where Connection == PostgresConnection {
             AND (request = 'cancel'
                 OR NOT EXISTS (SELECT 1 FROM batches WHERE job = jobs.number AND is_read = 1 AND unknown > 0
                     AND pending + running + suspended = 0)
-                AND NOT (SELECT coalesce(bool_or(state = 'unknown') AND NOT
-                    bool_or(state IN ('running', 'waiting')), FALSE) FROM steps WHERE job = jobs.number))
+                AND NOT \(OverviewReader<PostgresConnection>.isUnknown))
         """
     }
 

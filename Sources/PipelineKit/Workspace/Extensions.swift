@@ -51,6 +51,7 @@ public struct Extensions: Sendable {
             kinds: StandardStages.kinds(network: network, decorators: all, digests: digests, polls: polls),
             decoratorSchema: all.entrySchema, checkDecorators: { all.check($0, findings: $1) })
         for kind in stages + plugins.stages { catalogue.register(kind) }
+        catalogue.otherKinds = plugins.installedStages
         for sink in sinks + plugins.sinks { catalogue.register(sink) }
         return catalogue
     }

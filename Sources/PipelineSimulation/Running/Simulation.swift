@@ -94,11 +94,14 @@ package final class Simulation: Sendable {
         }
     }
 
-    /// Runs jobs and timers until what is waited for is there. On the thread that made the simulation.
-    package func run(stepLimit: Int = 100_000, until isDone: () -> Bool) -> Ending {
+    /// Runs jobs and timers until what is waited for is there. On the thread that made the simulation. While time
+    /// `standsStill`, as for something that works in real time, it is stuck rather than to jump to the next timer.
+    package func run(
+        stepLimit: Int = 100_000, until isDone: () -> Bool, standsStill: () -> Bool = { false }
+    ) -> Ending {
         let last = steps + stepLimit
         while !isDone() {
-            switch next() {
+            switch next(standsStill) {
             case .job(let job, let lane): job.runSynchronously(on: lane.asUnownedTaskExecutor())
             case .timer(let action): action()
             case nil: return .stuck
@@ -121,11 +124,11 @@ package final class Simulation: Sendable {
         case timer(@Sendable () -> Void)
     }
 
-    private func next() -> Step? {
+    private func next(_ standsStill: () -> Bool) -> Step? {
         state.withLock { state in
             let due = state.timers.nextTime()
             if state.ready.isEmpty {
-                guard let due else { return nil }
+                guard let due, due <= state.now || !standsStill() else { return nil }
                 state.now = max(state.now, due)
             }
             let isDue = due.map { $0 <= state.now } ?? false

@@ -103,7 +103,7 @@ struct ProgramStage: Stage {
             path: program.path, folder: facts.folders.document,
             environment: ProgramEnvironment.minimal(of: settings.environment).merging([
                 "TRACEPARENT": TraceIdentity(facts.job).parent(facts.step)
-            ]) { $1 }, limits: settings.limits, mark: "\(facts.job)/\(facts.step) in \(facts.folders.output)")
+            ]) { $1 }, settings: settings, mark: "\(facts.job)/\(facts.step) in \(facts.folders.output)")
     }
 
     // MARK: After
@@ -138,6 +138,7 @@ package struct PluginSettings: Sendable {
     /// Our own environment, of which programs get a few variables.
     package let environment: [String: String]
     package let limits: PluginLimits
+    let programs = ProgramCount()
 
     package init(environment: [String: String], limits: PluginLimits = PluginLimits()) {
         self.environment = environment

@@ -59,7 +59,7 @@ struct OutputTests {
                 let job = try await workplace.show()
                 let names = [
                     "job", "pipeline", "key", "state", "cause", "started", "ended", "stages", "estimate", "error",
-                    "files", "cost",
+                    "tolerated", "files", "cost",
                 ]
                 #expect(Set(job.object?.names ?? []) == Set(names))
                 let stages = try #require(job["stages"]?.array)

@@ -91,6 +91,19 @@ struct PluginCrashTests {
         try await workplace.checkEvents()
     }
 
+    @Test("a kind that is mistyped is told with the names of plugins that the document does not name")
+    func mistyped() async throws {
+        try await withWorkplace { workplace in
+            _ = try prepare(workplace)
+            let text = #"{ "pipeline": 1, "name": "order", "stages": [ { "id": "a", "kind": "NAME" } ] }"#
+            for (name, hint) in [("ordr", "did you mean 'order'?"), ("xyzzy", "download, order, request")] {
+                let document = try workplace.write("mistyped.json", text.replacingOccurrences(of: "NAME", with: name))
+                let end = try await workplace.run("validate", document, environment: environment(workplace))
+                #expect((end.output + end.errors).contains(hint), "\(end)")
+            }
+        }
+    }
+
     @Test(
         "killed at each point of the ledger, resume finishes it with one order",
         arguments: ["submit.intent", "submit.sending", "submit.answered", "submit.committed"])

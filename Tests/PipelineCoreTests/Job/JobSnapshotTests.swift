@@ -32,6 +32,26 @@ import Testing
         #expect(job(unknown, waiting).phase(isOwned: false) == .suspended)
     }
 
+    // Workers took such a job up and let it go without end, and nothing showed it as unknown.
+    @Test("a repeated stage's own step says nothing of the job's phase: its items do")
+    func repeatedPhase() {
+        func job(_ items: StepState...) -> JobSnapshot {
+            var steps = [StepKey(stage: "c"): StepRecord(state: running)]
+            for (item, state) in items.enumerated() {
+                steps[StepKey(stage: "c", item: item)] = StepRecord(state: state)
+            }
+            var job = JobSnapshot(record: Self.record, steps: steps, mode: .attached)
+            for change: JournalChange in [.taken(.background), .released(nil)] { job.apply(change) }
+            return job
+        }
+        let stopped = job(unknown, .succeeded([:]))
+        #expect(stopped.phase(isOwned: false) == .unknown && !stopped.goesOnByItself && !stopped.isQueued)
+        #expect(stopped.suspension(isOwned: false) == nil)
+        #expect(job(unknown, waiting).phase(isOwned: false) == .suspended)
+        #expect(job(unknown, running).phase(isOwned: false) == .suspended)
+        #expect(job(waiting).phase(isOwned: true) == .waiting)
+    }
+
     @Test("a job of the background goes on by itself unless a person is to do something first")
     func goesOnByItself() {
         func job(_ state: StepState, _ changes: JournalChange...) -> JobSnapshot {

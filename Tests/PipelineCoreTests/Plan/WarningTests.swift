@@ -36,7 +36,7 @@ struct WarningTests {
         "what may well be text is not",
         arguments: [
             "${{ inputs.file }}", "$${{ inputs.file }}", "Hello {{ user }}!", "echo ${HOME} and $HOME", "costs $5",
-            "{{", "${", "a{{b}}c", "${{ '{{ inputs.file }}' }}",
+            "$file[*].n[]", "{{", "${", "a{{b}}c", "${{ '{{ inputs.file }}' }}",
         ])
     func text(text: String) throws {
         #expect(try warnings(#""to": "x", "text": "\#(text)""#).isEmpty)

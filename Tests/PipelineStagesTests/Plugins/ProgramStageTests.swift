@@ -110,6 +110,28 @@ struct ProgramStageTests {
         #expect(failed.failure.title == "too late")
     }
 
+    // A sign-in that hands out one session twice failed for the first one's capture.
+    @Test("A secret capture may hold what was captured before, and no secret of its configuration")
+    func secretCaptures() async throws {
+        let bench = try PluginBench(
+            """
+            values = {"session": "session-0123", "own": first["configuration"]["token"], "id": "session-0123"}
+            name = first["configuration"]["give"]
+            send(type="finished", captures={name: values[name]})
+            """,
+            describing: #"{"captures": [{"name": "session", "secret": True}, {"name": "own", "secret": True}, "id"]}"#,
+            secrets: ["TOKEN": "sesame-sesame"])
+        bench.host.conceal("session-0123", as: "work.session")
+        func resume(giving name: String) async throws -> Result<StageOutcome<[UInt8]>, StageFailure> {
+            try await bench.resume(#""give": "\#(name)", "token": "${{ secrets.TOKEN }}""#)
+        }
+        #expect(try await resume(giving: "session").captures == ["session": "session-0123"])
+        for name in ["own", "id"] {
+            let failed = try #require(try await resume(giving: name).failed)
+            #expect(failed.failure.title.contains("put a secret of its configuration into its captures"))
+        }
+    }
+
     // MARK: Submits
 
     private static let submitting = """
@@ -159,6 +181,23 @@ struct ProgramStageTests {
         let keys = bench.folder.read("keys")?.split(separator: "\n") ?? []
         #expect(keys.count == 2)
         #expect(Set(keys).count == 1)
+    }
+
+    // A retry got the old submit's captures, and failed in the same way forever.
+    @Test("Its failure after its submit ends what was submitted, unless it is retryable", arguments: [false, true])
+    func remoteJobEnded(isRetryable: Bool) async throws {
+        let bench = try PluginBench(
+            """
+            if not os.path.exists("early"):
+                send(type="intent")
+                if receive()["type"] == "submit":
+                    send(type="submitted", captures={"id": "job-1"})
+            send(type="failed", message="it is over", retryable=\(isRetryable ? "True" : "False"))
+            """)
+        try bench.folder.write("early", "")
+        #expect(try await bench.resume().failed?.endsRemoteJob == false, "nothing was submitted")
+        try bench.folder.delete("early")
+        for _ in 1...2 { #expect(try await bench.resume().failed?.endsRemoteJob == !isRetryable) }
     }
 
     @Test("What it says it can't tell is unknown in the ledger too")

@@ -59,9 +59,9 @@ struct TestCommand: WorkspaceCommand {
         var report = TestReport(console)
         for recording in recordings {
             let replay = try await replay(of: recording, in: workspace)
-            let plain = replay.run()
+            let plain = await replay.run()
             report.add(plain, of: recording)
-            if crash { report.addCrashes(of: replay, plain, recording) }
+            if crash { await report.addCrashes(of: replay, plain, recording) }
         }
         report.finish()
         return report.hasFailed ? .failed : .succeeded
@@ -108,6 +108,7 @@ struct TestCommand: WorkspaceCommand {
             record: draft.record(
                 id: recording.job, key: recording.key, started: recording.started, outputFolder: folder,
                 overwrites: false),
-            secrets: secrets, secretInputs: draft.secretInputs, catalogue: catalogues)
+            secrets: secrets, secretInputs: draft.secretInputs, catalogue: catalogues,
+            runsProgram: { workspace.plugins.isAtWork })
     }
 }

@@ -90,14 +90,16 @@ struct ListCommand: WorkspaceCommand {
         return Array(jobs.prefix(limit ?? jobs.count))
     }
 
-    private static func line(_ job: OwnedJob) -> StyledText {
+    static func line(_ job: OwnedJob) -> StyledText {
         let record = job.snapshot.record
         let phase = job.snapshot.phase(isOwned: job.owner != nil)
         let suspension = job.snapshot.suspension(isOwned: job.owner != nil)
         let cause = suspension.map { " (\(job.snapshot.isQueued ? OwnedJob.queued : $0.rawValue))" } ?? ""
         let key = record.key == record.id.text ? "" : "  key \(record.key)"
         let counts = job.snapshot.batch.map { "  " + BatchText(key: record.key, batch: $0).brief } ?? ""
-        let state: StyledText = "\(phase.rawValue, phase.style)\(cause)"
+        let failures = phase == .succeeded ? job.snapshot.toleratedFailures.count : 0
+        let failed = failures == 0 ? "" : ", \(failures) failed"
+        let state: StyledText = "\(phase.rawValue, phase.style)\(cause)\(failed)"
         return "\(record.id)  \(record.started)  \(state)  \(record.pipeline)\(key)\(counts)"
     }
 }

@@ -8,6 +8,8 @@ package final class PluginHost: Sendable {
     private let settings: PluginSettings
     /// Names that the program has itself and that no plugin replaces.
     private let reserved: [PluginRole: Set<String>]
+    /// True while a program of a plugin runs.
+    package var isAtWork: Bool { !settings.programs.isZero }
     private let described = Mutex<[String: Result<PluginDescription, PluginFault>]>([:])
 
     /// - Parameter reserved: names that are built in, by role.
@@ -22,7 +24,9 @@ package final class PluginHost: Sendable {
         let programs = usable
         guard !programs.isEmpty else { return PluginSet() }
         let text = String(decoding: source.bytes, as: UTF8.self)
-        return await plugins(of: programs.filter { text.contains("\"\($0.name)\"") }, withBroken: true)
+        var set = await plugins(of: programs.filter { text.contains("\"\($0.name)\"") }, withBroken: true)
+        set.installedStages = programs.filter { $0.role == .stage }.map(\.name)
+        return set
     }
 
     /// All of them, for the schema; plugins that can't be used are left out.

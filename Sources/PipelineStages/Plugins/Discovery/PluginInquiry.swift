@@ -52,6 +52,6 @@ struct PluginInquiry: Sendable {
     var run: ProgramRun {
         ProgramRun(
             path: program.path, folder: nil, environment: ProgramEnvironment.minimal(of: settings.environment),
-            limits: settings.limits)
+            settings: settings)
     }
 }

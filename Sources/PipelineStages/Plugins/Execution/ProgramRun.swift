@@ -12,10 +12,12 @@ struct ProgramRun: Sendable {
     /// The folder that it works in; nil for ours.
     let folder: String?
     let environment: [String: String]
-    let limits: PluginLimits
+    let settings: PluginSettings
     /// The mark of a step, of whose runs one at a time may be under way: what an owner that was killed has left of
     /// another is ended first. Nil for a run that nothing else stands for.
     var mark: String?
+
+    private var limits: PluginLimits { settings.limits }
 
     typealias Talk<Value: Sendable> = @Sendable (ProgramChannel) async -> Result<Value, PluginFault>
 
@@ -30,6 +32,9 @@ struct ProgramRun: Sendable {
     ) async -> ProgramEnd<Value> {
         // A program that closes its standard input must not end us; each write reports EPIPE instead.
         signal(SIGPIPE, SIG_IGN)
+        settings.programs.begin()
+        // On the caller's executor: what comes of the end is under way by then.
+        defer { settings.programs.end() }
         let (stops, stop) = AsyncStream.makeStream(of: Void.self)
         let state = ProgramState()
         return await withTaskCancellationHandler {

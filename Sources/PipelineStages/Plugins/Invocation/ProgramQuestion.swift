@@ -23,7 +23,7 @@ struct ProgramQuestion: Sendable {
     ) async throws(Failure) -> ServiceResponse {
         let run = ProgramRun(
             path: program.path, folder: nil, environment: ProgramEnvironment.minimal(of: settings.environment),
-            limits: settings.limits)
+            settings: settings)
         let end = await run.perform(limit: settings.limits.answering, output: settings.limits.description) { channel in
             await Self.answer(to: question, on: channel, read)
         }

@@ -16,7 +16,7 @@ struct ProgramDialogue {
     let channel: ProgramChannel
     let program: PluginProgram
     let description: PluginDescription
-    /// The bytes of which a submit's digest is made.
+    /// The configuration, of which a submit's digest is made.
     let body: [UInt8]
 
     init(
@@ -56,7 +56,11 @@ struct ProgramDialogue {
         case .finished(let captures): return .finished(try declared(captures))
         case .waiting(let checkpoint, let wait, let reason): return try waiting(checkpoint, wait, reason)
         case .unknown(let checkpoint, let reason): return try await lost(checkpoint, reason)
-        case .failed(let refusal): throw .stage(.failed(ProgramStage.tryFailure(refusal, in: context)))
+        case .failed(let refusal):
+            var failed = ProgramStage.tryFailure(refusal, in: context)
+            // What was submitted has ended badly: a retry submits another.
+            if !refusal.isRetryable { failed.endsRemoteJob = await context.hasSubmitted }
+            throw .stage(.failed(failed))
         case .description, .submitted, .cancelled, .decorated, .delivered: throw .fault(message.outOfTurn)
         }
         return nil
@@ -166,16 +170,17 @@ struct ProgramDialogue {
 
     // MARK: What may be kept
 
-    /// Captures that the plugin has declared and that hold no secret.
+    /// Captures that the plugin has declared and that hold no secret they should not.
     private func declared(_ captures: JSONObject) throws(Break) -> JSONObject {
-        let names = Set(description.captures.map(\.name))
-        for name in captures.names where !names.contains(name) {
-            throw .fault(
-                PluginFault(
-                    .nonsense, "gave a capture '\(name)' that its description does not have",
-                    hint: "'captures' of the description names all of them"))
+        for capture in captures {
+            guard let declared = description.captures.first(where: { $0.name == capture.name }) else {
+                throw .fault(
+                    PluginFault(
+                        .nonsense, "gave a capture '\(capture.name)' that its description does not have",
+                        hint: "'captures' of the description names all of them"))
+            }
+            try refuseSecrets(in: capture.value, "its captures", isSealed: declared.isSecret)
         }
-        try refuseSecrets(in: .object(captures), "its captures")
         return captures
     }
 
@@ -185,15 +190,22 @@ struct ProgramDialogue {
         return kept
     }
 
-    /// Nothing that is kept in the journal may hold a secret.
-    private func refuseSecrets(in value: JSON, _ what: String) throws(Break) {
+    /// Nothing that is kept in the journal may hold a secret. What is sealed there may hold any but those of the
+    /// configuration: that it gave before, for instance.
+    private func refuseSecrets(in value: JSON, _ what: String, isSealed: Bool = false) throws(Break) {
         let text = value.text
-        if context.redact(text) != text {
-            throw .fault(
-                PluginFault(
-                    .nonsense, "put a secret of its configuration into \(what)",
-                    hint: "it gets its configuration, with the secrets, at each resume; there is no need to keep them"))
-        }
+        guard context.redact(text) != text else { return }
+        let configured = isSealed ? secrets(in: String(decoding: body, as: UTF8.self)) : []
+        if isSealed, configured.isDisjoint(with: secrets(in: text)) { return }
+        throw .fault(
+            PluginFault(
+                .nonsense, "put a secret of its configuration into \(what)",
+                hint: "it gets its configuration, with the secrets, at each resume; there is no need to keep them"))
+    }
+
+    /// The names of the secrets in a text.
+    private func secrets(in text: String) -> Set<String> {
+        Set(context.redact(text).matches(of: /‹secret:([^›]*)›/).map { String($0.output.1) })
     }
 
     // MARK: Errors

@@ -35,8 +35,9 @@ enum JournalLaw {
         if let before = old.state.attempt?.number, let now = step.state.attempt?.number, now < before {
             found.append("step \(key) went back from try \(before) to \(now)")
         }
-        // A clock that is set moves the time along, and changes nothing else.
-        let isMoved = step.started != nil && step.state.name == old.state.name
+        // A clock that is set moves the time along, and changes nothing else. What a person settles after its deadline has
+        // it anew.
+        let isMoved = step.started != nil && [step.state.name, .unknown].contains(old.state.name)
         // What no service lets in has begun nothing.
         let isLeftOut =
             if case .waiting(_, _, let reason) = step.state {
