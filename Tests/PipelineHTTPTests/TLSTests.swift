@@ -34,6 +34,19 @@ struct TLSTests {
         #expect(await reason(server.url, newest) == nil)
     }
 
+    /// Until the process ended, for a day, all went by the file as it had been.
+    @Test("a file of authorities that is replaced counts from the next connection on")
+    func replacedAuthority() async throws {
+        let (former, later) = (try await TLSServer.start(), try await TLSServer.start())
+        let folder = TemporaryFolder()
+        let tls = TLSOptions(ca: folder.file("ca.pem"))
+        try folder.write("ca.pem", try #require(TemporaryFolder.text(of: former.certificate)))
+        #expect(await reason(former.url, tls) == nil)
+        #expect(await reason(later.url, tls)?.reason == .tls(.unknownAuthority))
+        try folder.write("ca.pem", try #require(TemporaryFolder.text(of: later.certificate)))
+        #expect(await reason(later.url, tls) == nil)
+    }
+
     /// libcurl has a folder of authorities too, on Debian that of the system: a file of one's own came beside it only.
     @Test("its own authorities stand in place of all of the system's")
     func noOtherAuthorities() async throws {
