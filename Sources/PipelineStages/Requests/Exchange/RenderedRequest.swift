@@ -48,7 +48,7 @@ struct RenderedRequest: Sendable {
     var digestInput: [UInt8] {
         var bytes = Array("\(description.method.rawValue) \(description.url)\n".utf8)
         for (name, value) in description.query { bytes += Array("\(name)=\(value)\n".utf8) }
-        for segment in description.body.segments {
+        for segment in description.body.segments + forms.map(\.content) {
             switch segment {
             case .bytes(let content): bytes += content
             case .file(let path, let offset, let length): bytes += Array("\(path) \(offset) \(length)\n".utf8)
@@ -60,10 +60,12 @@ struct RenderedRequest: Sendable {
         return bytes
     }
 
+    /// The parts of the form that decorators make of it.
+    private var forms: [MultipartBody.Part] { decorators.flatMap { ($0 as? Multipart)?.parts ?? [] } }
+
     /// The digests of the local files that are sent, in their order, each on a line; empty when there are none. Files that
     /// expressions read are not among them: the job holds on to their state by itself.
     func fileDigests() throws(StepFailure) -> [UInt8] {
-        let forms = decorators.compactMap { ($0 as? Multipart)?.parts }.joined()
         var lines: [UInt8] = []
         for case .file(let path, let offset, let length) in description.body.segments + forms.map(\.content) {
             lines += Array("\(try FileDigest.hex(.sha256, of: path, in: offset..<offset + length))\n".utf8)
