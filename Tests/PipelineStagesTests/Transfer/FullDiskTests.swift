@@ -82,6 +82,9 @@ import Testing
             #expect(failed?.failure.title.contains("No space left on device") == true)
             #expect(failed?.pause == .seconds(10))
             #expect(TransferFolder.names(in: disk.path) == ["x.out.move.part"])
+            // It waits for room however long its link is good for.
+            let checkpoint = try #require(bench.state.checkpoint)
+            #expect(bench.stage.standsAlone?(checkpoint) == true)
             try #require(disk.resize(kilobytes: 8192))
             #expect(await bench.resume().finished != nil)
             #expect(bench.state.files.map(\.sha256) == [TransferFolder.sha256(zeros)])
