@@ -33,7 +33,7 @@ struct UploadStage: Stage {
         from saved: UploadCheckpoint?, in context: StageContext<UploadCheckpoint>
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         if let saved, await context.hasSubmitted { return try await finished(saved, in: context) }
-        let source = try await inspect(in: context)
+        let source = try await source(after: saved, in: context)
         var checkpoint = saved ?? UploadCheckpoint()
         guard mode == .auto else { return try await perform(source, checkpoint, saved, in: context) }
         if checkpoint.terms.chosen == nil {
@@ -103,11 +103,19 @@ struct UploadStage: Stage {
         }
     }
 
-    private func inspect(in context: StageContext<UploadCheckpoint>) async throws(StageFailure) -> SourceFile {
+    /// The file as it is. One that is gone when all of it is at the service is as it was sent: no byte of it is needed.
+    private func source(
+        after saved: UploadCheckpoint?, in context: StageContext<UploadCheckpoint>
+    ) async throws(StageFailure) -> SourceFile {
         let path: String? = try await context.evaluate { scope throws(EvaluationFailure) in try self.path(in: scope) }
         do throws(StepFailure) {
             return try inspect(path)
         } catch {
+            if complete != nil, case .filled? = saved?.phase, let sent = saved?.source, let path,
+                SourceVersion(path) == nil
+            {
+                return SourceFile(path: path, fingerprint: sent)
+            }
             var failure = error
             failure.place = context.facts.place
             throw .definite(failure)

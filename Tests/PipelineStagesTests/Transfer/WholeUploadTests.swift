@@ -65,6 +65,28 @@ struct WholeUploadTests {
         #expect(first(elsewhere, folders) == nil)
     }
 
+    /// Nobody could learn any more whether the service had taken it.
+    @Test("that is whole at the service ends with the author's own request also when the file is gone")
+    func gone() async throws {
+        let ends = Mutex(0)
+        let server = try LoopbackServer { request in
+            if request.method == "PUT" { return .json(#"{"id": "v1"}"#, status: 201) }
+            let number = ends.withLock { ends in
+                ends += 1
+                return ends
+            }
+            return number == 1 ? ScriptedAnswer([.reset]) : .json(#"{"id": "v2"}"#)
+        }
+        defer { server.stop() }
+        let bench = try bench(
+            server.url, #", "complete": { "POST": "/done" }, "once": { "key": "Idempotency-Key" }"#)
+        #expect(await bench.resume().failedTry?.kind == .silent)
+        unlink("\(folder.path)/a.bin")
+        #expect(await bench.resume().finished != nil)
+        #expect(bench.state.captures["video"] == "v2")
+        #expect(server.requests.count { $0.method == "PUT" } == 1 && ends.withLock { $0 } == 2)
+    }
+
     @Test("is repeated whole after an interruption, and only what stayed counts as progress")
     func interruption() async throws {
         let tries = Mutex(0)
