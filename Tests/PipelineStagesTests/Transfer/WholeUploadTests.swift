@@ -65,6 +65,32 @@ struct WholeUploadTests {
         #expect(first(elsewhere, folders) == nil)
     }
 
+    /// Its bytes went out again and again for a day.
+    @Test(
+        "that its own time-out ends while bytes move is a failed attempt, and not one without an answer",
+        arguments: ["put", "multipart"])
+    func tooLong(mode: String) async throws {
+        let tries = Mutex(0)
+        let server = try LoopbackServer.beforeBody { _ in
+            tries.withLock { tries in
+                tries += 1
+                return tries == 1 ? ScriptedAnswer([.read(100_000), .stall]) : .silence
+            }
+        }
+        defer { server.stop() }
+        let method = mode == "put" ? "PUT" : "POST"
+        let bench = try bench(
+            server.url, mode: mode, request: #"{ "\#(method)": "/videos/a", "timeout": "1s" }"#)
+        // More than the buffers of a connection take.
+        folder.write("a.bin", TransferFolder.bytes(48 << 20))
+        let failed = await bench.resume().failedTry
+        #expect(failed?.kind == .answered)
+        #expect(failed?.failure.hint == "a longer \"timeout\" may help")
+        folder.write("a.bin", content)
+        bench.state.checkpoint = nil
+        #expect(await bench.resume().failedTry?.kind == .silent)
+    }
+
     /// Nobody could learn any more whether the service had taken it.
     @Test("that is whole at the service ends with the author's own request also when the file is gone")
     func gone() async throws {

@@ -13,6 +13,9 @@ struct RenderedRequest: Sendable {
     @Indirect private(set) var definition: RequestDefinition
     /// The purpose of the request, where that is not what its step is about.
     var role: String?
+    /// True if another attempt begins with its first byte, or its response's, again: a time-out while these move is no
+    /// silence, as the same bytes take as long the next time.
+    var beginsAgain = false
     /// The secrets that it was made with.
     var secrets: [String: String] = [:]
     /// The place where the entries of a list stand in the response; nil when it is no list.
