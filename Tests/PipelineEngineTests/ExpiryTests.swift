@@ -152,6 +152,72 @@ import Testing
         #expect(failure.hint?.contains("\"renew\": \"a\"") == true)
     }
 
+    /// What a transfer has when it waits for its second attempt.
+    enum Held: String, CaseIterable { case nothing, place, submit }
+
+    /// A transfer that is told at its first attempt to wait for as long; notes what it reads.
+    private static func told(toWait seconds: Int64, with held: Held, _ read: Mutexed<[String]>) -> StageKind {
+        let isFirst = Mutexed(true)
+        let wait = AttemptFailure(
+            StepFailure("busy", status: 503), kind: .answered, retryAfter: .seconds(seconds))
+        return StageKind.scripted(
+            "read", work: .transfer, standsAlone: { $0 == Held.place.rawValue }
+        ) { reading, _, context async throws(StageFailure) in
+            let value = try await context.evaluate { scope throws(EvaluationFailure) in
+                try reading?.evaluate(in: scope) ?? .null
+            }
+            read.change { $0.append(value.string ?? value.text) }
+            try await context.commit(held.rawValue)
+            let waits = isFirst.value
+            isFirst.change { $0 = false }
+            guard held == .submit else {
+                if waits { throw .failed(wait) }
+                return .finished([:])
+            }
+            _ = try await context.submit(body: []) { _ async throws(StageFailure) in
+                waits ? .uncertain(wait.failure, retryAfter: wait.retryAfter) : .accepted([:])
+            } reconcile: { _ async throws(StageFailure) in
+                .resend
+            }
+            return .finished([:])
+        }
+    }
+
+    private static let transfer = """
+        { "id": "a", "kind": "link" }, { "id": "b", "kind": "read", "reading": "${{ stages.a.url }}" MORE }
+        """
+
+    /// The whole file went out to a link that was known to be over.
+    @Test("a transfer that goes on with nothing but a link that ran out meanwhile is as one that begins")
+    func goesOnTooLate() throws {
+        let (made, read) = (Mutexed(0), Mutexed<[String]>([]))
+        let bench = EngineBench(
+            Self.transfer.replacing("MORE", with: ""),
+            kinds: [Self.linking(600), Self.told(toWait: 700, with: .nothing, read)])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.failed)))
+        let failure = try #require(bench.job()?.failure?.failure)
+        #expect(failure.title.hasPrefix("what stage 'a' captured expired at "))
+        #expect(failure.hint?.contains("\"renew\": \"a\"") == true)
+        #expect(read.value.count == 1)
+        let renewing = EngineBench(
+            Self.transfer.replacing("MORE", with: #", "renew": "a""#),
+            kinds: [Self.linking(600, made: made), Self.told(toWait: 700, with: .nothing, read)])
+        #expect(renewing.end(of: renewing.live()) == .success(.ended(.succeeded)))
+        #expect(made.value == 2 && read.value.count == 3 && Set(read.value.suffix(2)).count == 2)
+    }
+
+    @Test(
+        "a transfer with a place of its own, or a submit that is open, goes on with a link that ran out",
+        arguments: [Held.place, .submit])
+    func goesOnAlone(held: Held) {
+        let (made, read) = (Mutexed(0), Mutexed<[String]>([]))
+        let bench = EngineBench(
+            Self.transfer.replacing("MORE", with: #", "renew": "a""#),
+            kinds: [Self.linking(600, made: made), Self.told(toWait: 700, with: held, read)])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(made.value == 1 && read.value.count == 2)
+    }
+
     /// Four links, the later the item the sooner it expires.
     private static func links(_ start: Timestamp) -> JSON {
         .array((0..<4).map { .string(link(at: start + .seconds(4000 - Double($0) * 1000))) })

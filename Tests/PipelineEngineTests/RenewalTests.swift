@@ -117,7 +117,7 @@ import Testing
         #expect(!read.value.contains("null"))
     }
 
-    @Test("a submit that was refused for its link is sent again with a fresh one")
+    @Test("a submit that was refused for its link is sent again with a fresh one, under a key of its own")
     func refusedSubmit() {
         let (made, used) = (Mutexed(0), Mutexed<[String]>([]))
         let order = StageKind.scripted("fetch") { reading, _, context async throws(StageFailure) in
@@ -136,7 +136,7 @@ import Testing
         }
         let bench = EngineBench(#"{ "id": "a", "kind": "link" }, "# + Self.fetch, kinds: [Self.links(made), order])
         #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
-        #expect(used.value == ["u1 1", "u2 1"])
+        #expect(used.value == ["u1 1", "u2 2"])
         #expect(bench.job()?.submits[StepKey(stage: "b")]?.phase == .submitted)
     }
 

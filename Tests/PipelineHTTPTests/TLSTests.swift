@@ -35,18 +35,17 @@ struct TLSTests {
         #expect(await reason(server.url, newest) == nil)
     }
 
-    /// A file that was renewed was not read again for a day, by a process that lives.
-    @Test("a file of authorities that changes is read again")
-    func renewedAuthority() async throws {
-        let (server, other) = (try await TLSServer.start(), try await TLSServer.start())
-        let path = NSTemporaryDirectory() + "authorities-\(UInt64.random(in: .min ... .max)).pem"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        try FileManager.default.copyItem(atPath: other.certificate, toPath: path)
-        #expect(await reason(server.url, TLSOptions(ca: path)) != nil)
-        #expect(await reason(other.url, TLSOptions(ca: path)) == nil)
-        try FileManager.default.removeItem(atPath: path)
-        try FileManager.default.copyItem(atPath: server.certificate, toPath: path)
-        #expect(await reason(server.url, TLSOptions(ca: path)) == nil)
+    /// Until the process ended, for a day, all went by the file as it had been.
+    @Test("a file of authorities that is replaced counts from the next connection on")
+    func replacedAuthority() async throws {
+        let (former, later) = (try await TLSServer.start(), try await TLSServer.start())
+        let folder = TemporaryFolder()
+        let tls = TLSOptions(ca: folder.file("ca.pem"))
+        try folder.write("ca.pem", try #require(TemporaryFolder.text(of: former.certificate)))
+        #expect(await reason(former.url, tls) == nil)
+        #expect(await reason(later.url, tls)?.reason == .tls(.unknownAuthority))
+        try folder.write("ca.pem", try #require(TemporaryFolder.text(of: later.certificate)))
+        #expect(await reason(later.url, tls) == nil)
     }
 
     /// libcurl has a folder of authorities too, on Debian that of the system: a file of one's own came beside it only.

@@ -104,6 +104,53 @@ struct ComputeLedgerTests {
         #expect(service.requests.prefix(3).allSatisfy { $0.cachePolicy == nil })
     }
 
+    private static let linkAndModel = """
+        { "id": "link", "kind": "request", "service": "api", "request": { "GET": "/link" },
+          "capture": { "url": "$.url" } },
+        { "id": "model", "kind": "compute", "service": "api",
+          "submit": { "POST": "/jobs", "capture": { "id": "$.id" }, "once": { "key": "Idempotency-Key" },
+                      "json": { "input": "${{ stages.link.url }}", "name": "${{ self.key }}" } },
+          "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"] } }
+        """
+
+    /// The fresh link went out under the key of the refused one: services answer 422, or give the refusal again.
+    @Test("that was refused goes out under another key where it is another request, and only there")
+    func keyOfAnother() async throws {
+        let service = ScriptedService()
+        for status in [403, 403, 201] { service.on("POST /v1/jobs", status, #"{"id": "j1"}"#) }
+        let bench = try StageBench(
+            Self.linkAndModel, network: service.network, captures: ["link": .object(["url": "u1"])])
+        for url in ["u1", "u1", "u2"] {
+            bench.host.read { state in
+                state.scope.stages["link"] = .object(["url": .string(url)])
+                // As a renewal and a retry leave it.
+                guard state.record?.phase == .refused else { return }
+                state.record?.phase = .intent
+                (state.record?.sends, state.record?.firstSent) = (0, nil)
+            }
+            await bench.resume()
+        }
+        let keys = [1, 1, 2].map { SubmitKey.text(jobKey: "key1", step: StepKey(stage: "model"), generation: $0) }
+        #expect(service.requests.map { $0.header("Idempotency-Key") } == keys)
+        #expect(service.requests.last?.text == #"{"input":"u2","name":"\#(keys[2])"}"#)
+        #expect(bench.captures["id"] == "j1")
+    }
+
+    @Test("keeps its key, whatever is sent, while a response under it is lost")
+    func keyOfLost() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionReset)
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        let bench = try StageBench(
+            Self.linkAndModel, network: service.network, captures: ["link": .object(["url": "u1"])])
+        await bench.resume()
+        bench.host.read { $0.scope.stages["link"] = .object(["url": "u2"]) }
+        await bench.resume()
+        #expect(service.requests.count == 2)
+        #expect(Set(service.requests.map { $0.header("Idempotency-Key") }).count == 1)
+        #expect(bench.captures["id"] == "j1")
+    }
+
     @Test("goes back to intent when no connection was made")
     func notSent() async throws {
         let service = ScriptedService()

@@ -55,6 +55,20 @@ extension JobSnapshot {
 }
 
 extension PlannedStage {
+    /// Until when what `reader` reads of a step of the stage that has succeeded is good, as it is journaled: all of it where
+    /// the author said so, else the links that are read.
+    package func expiry(
+        of key: StepKey, _ step: StepRecord, readBy reader: PlannedStage, _ values: JobValues
+    ) -> StepExpiry? {
+        guard case .succeeded(let captures) = step.state, let end = step.ended, let known = step.expires else {
+            return nil
+        }
+        if expires != nil { return StepExpiry(holder: key, since: end, time: known) }
+        let read = values.opened(captures).filter { reader.reads($0.name, of: id) }
+        let time = read.compactMap { LinkExpiry.earliest(in: $0.value, after: end) }.min()
+        return time.map { StepExpiry(holder: key, since: end, time: $0) }
+    }
+
     /// Until when captures that were made at `end` are good: what the author said with `expires`, else the earliest link
     /// among them that says so itself. The scope's `self` is the stage's.
     package func expiry(

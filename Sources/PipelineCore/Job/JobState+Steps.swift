@@ -104,7 +104,7 @@ extension JobState {
         let isCalled = snapshot.hasCallback(key)
         try table.change(key, .woken) { $0.resumes += counts }
         if isCalled { table.record(.callbacksTaken(key)) }
-        if let failure = Renewal.failure(of: key, in: table) { return try fail(key, failure) }
+        if let failure = try Renewal.failure(of: key, after: reason, in: &table) { return try fail(key, failure) }
         // The last owner may have died between beginning a repeated stage and making its items.
         if table.plan.stage(key.stage)?.forEach != nil, key.item == nil {
             expand(key)

@@ -50,11 +50,43 @@ enum Renewal {
                 step.state.name == .succeeded || !step.state.isEnded, step.ended.map({ $0 < expiry.time }) ?? true
             else { return false }
         } else {
-            guard expiry.holder.stage == source, expiry.time > expiry.since else { return false }
+            guard mayRenew(expiry, stage) else { return false }
         }
         try runAgain(source, in: &table)
         table.withIndex { $0.putBack(key, limit: nil) }
         return true
+    }
+
+    /// Returns why a step can't go on after a wait; nil when it can, or is parked for fresh captures.
+    static func failure(
+        of key: StepKey, after reason: WaitReason, in table: inout JobTable
+    ) throws(IllegalTransition) -> StepFailure? {
+        if let missing = sourceFailure(of: key, in: table) { return missing }
+        guard reason.kind.sendsAnew, let stage = table.plan.stage(key.stage),
+            let over = expiry(before: key, stage, in: table)
+        else { return nil }
+        let failure = table.void(over, for: stage)
+        guard mayRenew(over, stage) else { return failure }
+        try begin(key, stage, failure, began: table.moment.time, StepNotes(), in: &table)
+        return nil
+    }
+
+    /// Returns what has expired of all that a transfer under way goes on with: it is no better than for one that begins.
+    ///
+    /// Not for one that stands alone by now, nor for one whose submit is open: what became of that is to be found out.
+    private static func expiry(before key: StepKey, _ stage: PlannedStage, in table: JobTable) -> StepExpiry? {
+        guard stage.work == .transfer, stage.forEach == nil || key.item != nil, let step = table.step(key),
+            table.snapshot.submits[key]?.isBegun != true
+        else { return nil }
+        if let checkpoint = step.checkpoint, stage.stage.standsAlone?(checkpoint) == true { return nil }
+        return table.snapshot.sources(of: key, stage).lazy.compactMap { table.expiry(of: $0, readBy: stage) }
+            .first { $0.time <= table.moment.time }
+    }
+
+    /// Returns whether the stage that gave what has expired runs again for a step; not where it had given it when it was
+    /// over.
+    private static func mayRenew(_ expiry: StepExpiry, _ stage: PlannedStage) -> Bool {
+        expiry.holder.stage == stage.renews && expiry.time > expiry.since
     }
 
     /// Makes a stage that has succeeded pending again, for fresh captures.
@@ -78,7 +110,7 @@ enum Renewal {
     }
 
     /// Returns why a step can't go on whose captures did not come; nil when it can.
-    static func failure(of key: StepKey, in table: JobTable) -> StepFailure? {
+    private static func sourceFailure(of key: StepKey, in table: JobTable) -> StepFailure? {
         guard let stage = table.plan.stage(key.stage), stage.forEach == nil || key.item != nil,
             case .running(let attempt) = table.step(key)?.state
         else { return nil }
@@ -106,6 +138,13 @@ extension JobTable {
         guard key.item != nil, let own = snapshot.pressing(key, in: plan), own.holder == key, own.time <= moment.time
         else { return nil }
         return own
+    }
+
+    /// Until when what a stage reads of another's step is good, as it is journaled: all of it where the author said so, else
+    /// the links that are read.
+    func expiry(of source: StepKey, readBy reader: PlannedStage) -> StepExpiry? {
+        guard let stage = plan.stage(source.stage), let step = step(source) else { return nil }
+        return stage.expiry(of: source, step, readBy: reader, values)
     }
 
     /// Returns why a step can't begin with what it reads.

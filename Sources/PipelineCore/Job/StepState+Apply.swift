@@ -189,6 +189,16 @@ extension WaitReason.Kind {
 }
 
 extension WaitReason.Kind {
+    /// True if what follows the wait begins with a request that may be the first: nothing of one is waited for.
+    var sendsAnew: Bool {
+        switch self {
+        case .retry, .refused, .interrupted, .noAnswer, .secret, .closed, .full: true
+        case .poll, .time, .callback, .settle, .renewal: false
+        }
+    }
+}
+
+extension WaitReason.Kind {
     /// True if a new owner ends the wait before its time: the first poll after a restart is at once, a service's
     /// Retry-After and a time that the author gave are kept.
     var endsWithResume: Bool {

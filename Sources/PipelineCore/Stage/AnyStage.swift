@@ -17,6 +17,10 @@ public struct AnyStage: Sendable {
     /// nil for a stage that has none.
     package let first: (@Sendable (Scope, JobFolders) -> [UInt8]?)?
 
+    /// Returns whether it goes on from a checkpoint without a request made of what other stages gave: with what has a place
+    /// at the service, or is there whole. Nil where no checkpoint lets it.
+    package let standsAlone: (@Sendable ([UInt8]) -> Bool)?
+
     /// The work that it leaves to the outside.
     package let work: BackgroundWork
     /// The way in which callbacks for it are verified; nil for one that none wakes.
@@ -42,10 +46,12 @@ public struct AnyStage: Sendable {
     /// - Parameter first: what the stage would commit before anything else, as far as it can be found from what expressions
     ///   may read and from local files: kept with the step's start, it costs no commit of its own. Nothing is sent for
     ///   it. Where it gives nil, ``Stage/resume(from:in:)`` begins without a checkpoint, and meets what is in the way.
+    /// - Parameter standsAlone: see there.
     package init<Wrapped: Stage>(
         _ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>, work: BackgroundWork = .local,
         callback: CallbackDefinition? = nil, cancelsSubmit: Bool = false, writesFiles: Bool = true,
-        first: (@Sendable (Scope, JobFolders) -> Wrapped.Checkpoint?)? = nil
+        first: (@Sendable (Scope, JobFolders) -> Wrapped.Checkpoint?)? = nil,
+        standsAlone: (@Sendable (Wrapped.Checkpoint) -> Bool)? = nil
     ) {
         self.work = work
         self.callback = callback
@@ -59,6 +65,9 @@ public struct AnyStage: Sendable {
         target = { start in stage.target(at: start) }
         self.first = first.map { first in
             { @Sendable scope, folders in first(scope, folders).flatMap { try? coding.encode($0) } }
+        }
+        self.standsAlone = standsAlone.map { standsAlone in
+            { @Sendable bytes in (try? coding.decode(bytes)).map(standsAlone) ?? false }
         }
     }
 
@@ -81,6 +90,7 @@ public struct AnyStage: Sendable {
         preflight = other.preflight
         target = other.target
         first = other.first
+        standsAlone = other.standsAlone
         work = other.work
         callback = other.callback
         cancelsSubmit = other.cancelsSubmit

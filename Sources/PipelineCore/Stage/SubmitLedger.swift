@@ -56,7 +56,9 @@ extension StageContext {
         send: (SubmitRecord) async throws(StageFailure) -> SubmitResponse,
         reconcile: (SubmitRecord) async throws(StageFailure) -> Reconciliation
     ) async throws(StageFailure) -> SubmitOutcome {
-        try await submit(digest: host.digest(body), send: send, reconcile: reconcile)
+        let digest = host.digest(body)
+        _ = try await takesNewKey { digest }
+        return try await submit(digest: digest, send: send, reconcile: reconcile)
     }
 
     /// Sends the same with a digest of the caller's own.
@@ -83,6 +85,24 @@ extension StageContext {
         }
         try await ready()
         return try await sent(&record, send, reconcile)
+    }
+
+    /// Gives a submit another key when what is to be sent is another request than the one that was refused under the key
+    /// that it has; returns whether it did.
+    ///
+    /// Nothing of that one is at the service, as far as it goes by what it said. One that checks keys refuses another
+    /// content under a key that it knows, and one that repeats its responses gives the refusal again. The same request
+    /// keeps its key, and so does one of which a response is lost.
+    ///
+    /// - Parameter digest: the digest of what is to be sent; asked for where it matters.
+    package func takesNewKey(
+        toSend digest: () throws(StageFailure) -> String
+    ) async throws(StageFailure) -> Bool {
+        guard let record = await host.submitRecord(), record.wasRefused, try digest() != record.digest else {
+            return false
+        }
+        try await host.stage(submit: record.nextGeneration(jobKey: facts.jobKey, step: facts.step))
+        return true
     }
 
     /// Returns whether a submit went out of which nobody knows whether the service took it.

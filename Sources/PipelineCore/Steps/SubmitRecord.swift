@@ -22,7 +22,7 @@ public struct SubmitRecord: Sendable, Hashable {
 
     /// The idempotency key: the same for all sends of one generation.
     public var key: String
-    /// Grows only when a person asks for the work to be done again.
+    /// Grows when the work is to be done again, and when another request goes out than the one that was refused.
     public var generation: Int
     /// A keyed hash of the files that are sent, or where there are none of the request, to notice that it changed; hex, the
     /// former after `files:`.
@@ -56,6 +56,9 @@ public struct SubmitRecord: Sendable, Hashable {
 
     /// True if it went out and nobody knows whether the service took it.
     package var isOpen: Bool { phase == .sending || phase == .unknown }
+
+    /// True for an intent under whose key something was sent before: no such request was taken.
+    var wasRefused: Bool { phase == .intent && lastSent != nil }
 
     /// Returns whether other files were sent under the key than those of a digest. A body may differ for good reasons, as
     /// with another secret in it; its files have none.

@@ -61,15 +61,9 @@ struct StepEvaluator: Sendable {
     /// are read.
     private func expiry(readBy reader: PlannedStage) async throws(StageFailure) -> StepExpiry? {
         guard case .succeeded(let captures) = step.state, let end = step.ended else { return nil }
-        if stage.expires == nil, step.expires == nil { return nil }
-        let given = values.opened(captures)
-        if stage.expires == nil {
-            let read = given.filter { reader.reads($0.name, of: key.stage) }
-            let time = read.compactMap { LinkExpiry.earliest(in: $0.value, after: end) }.min()
-            return time.map { StepExpiry(holder: key, since: end, time: $0) }
-        }
-        if let known = step.expires { return StepExpiry(holder: key, since: end, time: known) }
+        if stage.expires == nil || step.expires != nil { return stage.expiry(of: key, step, readBy: reader, values) }
         // Nothing is journaled for it: the service named no time, or the value is a mistake, which is told here.
+        let given = values.opened(captures)
         let time = try await evaluate(with: { $0.own = given }) { scope throws(EvaluationFailure) in
             try stage.expiry(of: given, endedAt: end, in: scope)
         }

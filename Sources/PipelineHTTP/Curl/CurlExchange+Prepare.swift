@@ -117,19 +117,6 @@ extension CurlExchange {
         ccurl_set_list(easy.pointer, CURLOPT_HTTPHEADER, list.first)
     }
 
-    /// The seconds for which a file has been as it is, at least; nil when it can't be looked at. For so long libcurl may go on
-    /// with what it has read of it: it knows authorities again by the name of their file alone, and would for a day.
-    private static func age(ofFileAt path: String) -> Int? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        #if canImport(Darwin)
-            let changed = status.st_ctimespec
-        #else
-            let changed = status.st_ctim
-        #endif
-        return max(0, Int(time(nil)) - Int(changed.tv_sec) - 1)
-    }
-
     private func setTLS(_ easy: EasyHandle) {
         var tls = options.tls
         if !hop.showsCertificate { tls.forgetIdentity() }
@@ -137,7 +124,8 @@ extension CurlExchange {
             easy.set(CURLOPT_CAINFO, file)
             // libcurl may have been built with a folder of authorities beside its file, as Debian's: it would still count.
             ccurl_set_pointer(easy.pointer, CURLOPT_CAPATH, nil)
-            if let age = Self.age(ofFileAt: file) { easy.set(CURLOPT_CA_CACHE_TIMEOUT, min(age, 86_400)) }
+            // For a day libcurl would trust what stood in a file of that name before.
+            easy.set(CURLOPT_CA_CACHE_TIMEOUT, 0)
         }
         if let file = tls.certificate { easy.set(CURLOPT_SSLCERT, file) }
         if let file = tls.key { easy.set(CURLOPT_SSLKEY, file) }

@@ -95,9 +95,10 @@ struct ComputeStage: Stage {
         if endsByCallback { try await checkCallback(in: context) }
         var receipt: SubmitReceipt?
         var state = checkpoint
-        let rendered = try await requests.render(submit, in: context)
+        let guarded = guarded(submit)
+        let rendered = try await guarded.render(in: context)
         try await requests.claimComputation(rendered, in: context)
-        let outcome = try await guarded(submit).perform(rendered, in: context) { accepted async throws(StageFailure) in
+        let outcome = try await guarded.perform(rendered, in: context) { accepted async throws(StageFailure) in
             receipt = accepted
             return try await take(accepted, submit, &state, in: context)
         }

@@ -13,7 +13,9 @@ enum DownloadKind {
         ) { reading in
             var requests = StageRequests(reading: reading, network: network, decorators: decorators)
             requests.acceptsCodings = false
-            return fields.stage(reading, requests).map { AnyStage($0, coding: .json, work: .transfer) }
+            return fields.stage(reading, requests).map {
+                AnyStage($0, coding: .json, work: .transfer, standsAlone: { $0.verified != nil })
+            }
         }
     }
 }

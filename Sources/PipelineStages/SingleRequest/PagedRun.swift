@@ -38,7 +38,11 @@ struct PagedRun {
 
     mutating func perform(_ content: PageContent) async throws(StageFailure) -> StageOutcome<RequestStage.Checkpoint> {
         if checkpoint.isWhole, try await finishNaming() { return .finished(path) }
+        let before = checkpoint
+        let request = try await followRequest()
         try await takeUp()
+        checkpoint.request = request
+        checkpoint.farthest = max(before.farthest ?? 0, before.walk.pages)
         let written = paginate
         let paginate = try await context.evaluate { scope throws(EvaluationFailure) in
             try written.resolved(in: scope)
@@ -70,6 +74,20 @@ struct PagedRun {
     }
 
     // MARK: Beginning
+
+    /// The URL of a next page belongs to the request that led to it: another one, with a fresh link or token in it, begins
+    /// with its first page. Returns the digest of the request.
+    private mutating func followRequest() async throws(StageFailure) -> String {
+        let rendered = try await stage.requests.render(stage.definition, in: context)
+        let request = context.digest(rendered.digestInput)
+        if case .url = checkpoint.walk.position, let begun = checkpoint.request, begun != request {
+            try await context.warn(
+                "the request is another one since its first page came: the \(checkpoint.walk.pages) pages that had come are "
+                    + "of no use and come again")
+            checkpoint = PagingCheckpoint()
+        }
+        return request
+    }
 
     /// Opens what an earlier try has left; what is not provably ours is begun again.
     private mutating func takeUp() async throws(StageFailure) {
@@ -106,7 +124,8 @@ struct PagedRun {
 
     private mutating func keep(_ page: PageRequest.Page) throws(StageFailure) {
         context.count(BytesMoved(received: page.bytesReceived))
-        hasProgressed = hasProgressed || page.bytesReceived > 0
+        let isFarther = checkpoint.walk.pages >= checkpoint.farthest ?? 0
+        hasProgressed = hasProgressed || isFarther && page.bytesReceived > 0
         received += page.bytesReceived
         context.report(.transfer(sent: 0, received: received, total: nil))
         if file != nil {

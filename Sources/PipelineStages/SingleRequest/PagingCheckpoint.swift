@@ -3,6 +3,10 @@ import PipelineHTTP
 /// The place up to which a list of pages was fetched, and where its items are.
 struct PagingCheckpoint: Codable, Sendable, Equatable {
     var walk = PageWalk()
+    /// The digest of the request of the first page; nil in checkpoints of 0.1.0.
+    var request: String?
+    /// The most pages that ever had come: only more than these are progress, however often they come.
+    var farthest: Int?
     /// The cursor of the next page as JSON, when it is no text.
     var cursor: String?
     /// The file that the items go to; nil when they are kept here or nobody wants them.

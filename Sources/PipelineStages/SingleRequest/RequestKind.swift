@@ -15,7 +15,9 @@ enum RequestKind {
             // Of pages the items are written, not the bodies.
             requests.acceptsCodings = !reading.reader.has("to") || reading.reader.has("paginate")
             return fields.stage(reading, requests).map {
-                AnyStage($0, coding: .json, work: .transfer, writesFiles: $0.to != nil)
+                AnyStage(
+                    $0, coding: .json, work: .transfer, writesFiles: $0.to != nil,
+                    standsAlone: { $0.paging != nil })
             }
         }
     }

@@ -51,7 +51,8 @@ struct RequestStage: Stage {
     }
 
     private func sent(in context: Context) async throws(StageFailure) -> JSONObject {
-        let rendered = try await requests.render(definition, in: context)
+        var rendered = try await requests.render(definition, in: context)
+        rendered.beginsAgain = true
         switch await requests.send(rendered, in: context) {
         case .failure(let failure): throw requests.failure(failure, of: rendered, in: context)
         case .success(let response):

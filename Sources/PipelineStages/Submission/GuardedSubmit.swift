@@ -32,7 +32,24 @@ struct GuardedSubmit: Sendable {
     func perform<Checkpoint>(
         in context: StageContext<Checkpoint>, accept: Accept
     ) async throws(StageFailure) -> SubmitOutcome {
-        try await perform(try await requests.render(definition, in: context), in: context, accept: accept)
+        try await perform(try await render(in: context), in: context, accept: accept)
+    }
+
+    /// The request with its values put in: once more, where it is to go out under another key.
+    func render<Checkpoint>(in context: StageContext<Checkpoint>) async throws(StageFailure) -> RenderedRequest {
+        let rendered = try await requests.render(definition, in: context)
+        let isOther = try await takesNewKey(in: context) { () throws(StageFailure) in
+            try digest(of: rendered, in: context)
+        }
+        return isOther ? try await requests.render(definition, in: context) : rendered
+    }
+
+    /// What is looked up needs no other key: nothing of what was refused is found.
+    private func takesNewKey<Checkpoint>(
+        in context: StageContext<Checkpoint>, toSend digest: () throws(StageFailure) -> String
+    ) async throws(StageFailure) -> Bool {
+        guard definition.once?.lookUp == nil else { return false }
+        return try await context.takesNewKey(toSend: digest)
     }
 
     /// Sends a request whose values need what only its stage knows.
@@ -70,6 +87,7 @@ struct GuardedSubmit: Sendable {
         ready: () async throws(StageFailure) -> Void = {},
         exchange: (IdempotencyKey?) async throws(StageFailure) -> Exchange
     ) async throws(StageFailure) -> SubmitOutcome {
+        _ = try await takesNewKey(in: context) { digest }
         var uncertain: StepFailure?
         let outcome = try await context.submit(
             digest: digest,

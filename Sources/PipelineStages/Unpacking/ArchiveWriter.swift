@@ -121,7 +121,8 @@ struct ArchiveWriter: ~Copyable {
             hasher.update(bufferPointer: bytes)
             end = next
             let code = archive_write_data_block(handle, bytes.baseAddress, bytes.count, offset)
-            try ensure(Int32(clamping: code), path)
+            // A warning here is content that was not written, or not all of it.
+            if code < CARCHIVE_OK { throw failure(path) }
         }
         let size = archive_entry_size_is_set(entry) != 0 ? max(end, Int64(archive_entry_size(entry))) : end
         Self.addZeros(size - end, to: &hasher)
@@ -140,14 +141,24 @@ struct ArchiveWriter: ~Copyable {
         }
     }
 
+    /// Of an entry's header and its end a warning is about times and rights that could not be set, unless it is the
+    /// disk's.
     private func ensure(_ code: Int32, _ path: String) throws(UnpackFailure) {
-        // A warning is about times and rights that could not be set.
-        guard code < CARCHIVE_WARN else { return }
+        if code < CARCHIVE_WARN || code < CARCHIVE_OK && Self.diskErrors.contains(archive_errno(handle)) {
+            throw failure(path)
+        }
+    }
+
+    /// The system's errors by which bytes are lost.
+    private static let diskErrors: Set<Int32> = [ENOSPC, EDQUOT, EFBIG, EIO, EROFS]
+
+    /// The failure that libarchive has just told of.
+    private func failure(_ path: String) -> UnpackFailure {
         let words = archive_error_string(handle).map { String(cString: $0) } ?? ""
         if words.contains("symlink") {
-            throw .unsafe(entry: path, reason: "leads through a symbolic link of the archive")
+            return .unsafe(entry: path, reason: "leads through a symbolic link of the archive")
         }
         let number = archive_errno(handle)
-        throw .file(FileFailure(action: "unpack", path: "\(folder)/\(path)", code: number > 0 ? number : EIO))
+        return .file(FileFailure(action: "unpack", path: "\(folder)/\(path)", code: number > 0 ? number : EIO))
     }
 }

@@ -24,6 +24,7 @@ struct UploadRequests: Sendable {
         for field in request.headers { rendered.description.headers[field.name] = field.value }
         try await addBody(request, source, to: &rendered, in: context)
         keepDecoratorsFit(for: request, in: &rendered)
+        rendered.beginsAgain = request.purpose == .whole
         if request.purpose != .create, request.purpose != .whole { rendered.options.redirects = 0 }
         // A repetition that nobody asked for would put the same bytes behind themselves.
         if request.purpose != .ask, rendered.description.method != .put { rendered.options.freshConnection = true }

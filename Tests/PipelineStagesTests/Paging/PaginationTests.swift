@@ -537,6 +537,36 @@ struct PaginationTests {
                 .contains("'once' has no meaning beside 'paginate'"))
     }
 
+    /// The page of the former token was asked for again and again, and no fresh one was of use.
+    @Test(
+        "whose next page has a URL begins with the first page again when the request is another one",
+        arguments: ["", #""to": "x.jsonl","#])
+    func otherRequest(to: String) async throws {
+        let service = ScriptedService()
+        let next = "http://api.test/v1/items?page=2&token"
+        service.on("GET /v1/items", 200, #"{"data": [1], "next": "\#(next)=t1"}"#)
+        service.on("GET /v1/items", 401)
+        service.on("GET /v1/items", 200, #"{"data": [1], "next": "\#(next)=t2"}"#)
+        service.on("GET /v1/items", 200, #"{"data": [2]}"#)
+        let capture = to.isEmpty ? #""capture": { "all": "$items" },"# : to
+        let bench = try StageBench(
+            """
+            { "id": "login", "kind": "request", "service": "api", "request": { "GET": "/login" },
+              "capture": { "token": "$.token" } },
+            { "id": "a", "kind": "request", "service": "api", \(capture)
+              "request": { "GET": "/items", "query": { "token": "${{ stages.login.token }}" } },
+              "paginate": { "items": "$.data[*]", "next": { "url": "$.next" } } }
+            """, network: service.network, captures: ["login": .object(["token": "t1"])],
+            folders: JobFolders(document: folder.path, output: folder.path))
+        #expect(await bench.resume().tryFailure?.failure.status == 401)
+        bench.host.read { $0.scope.stages["login"] = .object(["token": "t2"]) }
+        #expect(await bench.resume().isFinished)
+        #expect(service.requests.map { $0.url.contains("page=2") } == [false, true, false, true])
+        #expect(service.requests.last?.url.hasSuffix("token=t2") == true)
+        if to.isEmpty { #expect(bench.captures["all"] == [1, 2]) } else { #expect(folder.read("x.jsonl") == "1\n2\n") }
+        #expect(bench.host.read(\.warnings).count == 1)
+    }
+
     @Test("a parameter that only an expression brings is found when it is sent")
     func lateConflict() async throws {
         let bench = try StageBench(

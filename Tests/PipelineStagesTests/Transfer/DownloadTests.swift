@@ -50,6 +50,25 @@ struct DownloadTests {
         #expect(bench.state.moved.received == 10 << 20)
     }
 
+    /// Of a service without ranges the same bytes came again and again for a day.
+    @Test(
+        "that its own time-out ends while bytes come is a failed attempt where it begins again",
+        arguments: [true, false])
+    func tooLong(hasTag: Bool) async throws {
+        let gates = (reached: Gate(), goOn: Gate())
+        defer { gates.goOn.open() }
+        let service = try FileService(content) { state in
+            state.half = gates
+            if !hasTag { state.tag = nil }
+        }
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "download", "service": "api", "request": { "GET": "/x", "timeout": "1s" },
+              "to": "x.bin" }
+            """, url: service.url, folder: folder.path)
+        #expect(await bench.resume().failedTry?.kind == (hasTag ? .silent : .answered))
+    }
+
     @Test(
         "survives a crash at every point",
         arguments: [

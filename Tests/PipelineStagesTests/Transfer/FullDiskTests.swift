@@ -62,5 +62,35 @@ import Testing
             #expect(await bench.resume().finished?["bytes"] == 3145728)
             #expect(service.ranges.last??.hasPrefix("bytes=") == true)
         }
+
+        /// libarchive only warned of it: files were there as zeros, and the archive was gone.
+        @Test(
+            "keeps the archive that it has no room to unpack, and unpacks it when there is",
+            arguments: [PackedFile.Form.zip, .tarGzip, .gzip])
+        func unpacking(form: PackedFile.Form) async throws {
+            let disk = try SmallDisk(kilobytes: 2048)
+            let zeros = [UInt8](repeating: 0, count: 3 << 20)
+            let packed = PackedFile.bytes(form, [PackedFile.Entry(name: "x", content: zeros)])
+            let service = try FileService(packed)
+            let bench = try TransferBench(
+                """
+                { "id": "move", "kind": "download", "service": "api", "request": { "GET": "/x" }, "to": "x.out",
+                  "unpack": "auto" }
+                """, url: service.url, folder: disk.path)
+            let failed = await bench.resume().failedTry
+            #expect(failed?.kind == .silent)
+            #expect(failed?.failure.title.contains("No space left on device") == true)
+            #expect(failed?.pause == .seconds(10))
+            #expect(TransferFolder.names(in: disk.path) == ["x.out.move.part"])
+            // It waits for room however long its link is good for.
+            let checkpoint = try #require(bench.state.checkpoint)
+            #expect(bench.stage.standsAlone?(checkpoint) == true)
+            try #require(disk.resize(kilobytes: 8192))
+            #expect(await bench.resume().finished != nil)
+            #expect(bench.state.files.map(\.sha256) == [TransferFolder.sha256(zeros)])
+            let path = form == .gzip ? "\(disk.path)/x.out" : "\(disk.path)/x.out/x"
+            #expect(try FileDigest.sha256(of: path) == TransferFolder.sha256(zeros))
+            #expect(service.requests.count == 1)
+        }
     }
 #endif

@@ -13,6 +13,25 @@ struct UploadCheckpointTests {
         try JSONDecoder().decode(UploadCheckpoint.self, from: Data(json.utf8))
     }
 
+    @Test("lets an upload go on without the link that it began with once it has a place at the service")
+    func place() throws {
+        let stage = try #require(
+            try TransferBench.plan(
+                """
+                { "id": "move", "kind": "upload", "service": "api", "file": "x", "protocol": "put",
+                  "request": { "PUT": "/x" } }
+                """
+            ).stages.last
+        ).stage
+        let phases: [(UploadPhase, Bool)] = [
+            (.pending, false), (.open(OpenUpload(url: "http://h/u/1")), true), (.filled(url: nil), true),
+        ]
+        for (phase, isAlone) in phases {
+            let bytes = try JSONEncoder().encode(UploadCheckpoint(source: Self.source, phase: phase))
+            #expect(stage.standsAlone?(Array(bytes)) == isAlone, "\(phase)")
+        }
+    }
+
     /// As version 0.1.0 wrote them.
     @Test("of version 0.1.0 that has begun nothing is pending")
     func pending() throws {

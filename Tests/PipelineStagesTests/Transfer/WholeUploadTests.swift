@@ -78,6 +78,54 @@ struct WholeUploadTests {
         }
     #endif
 
+    /// Its bytes went out again and again for a day.
+    @Test(
+        "that its own time-out ends while bytes move is a failed attempt, and not one without an answer",
+        arguments: ["put", "multipart"])
+    func tooLong(mode: String) async throws {
+        let tries = Mutex(0)
+        let server = try LoopbackServer.beforeBody { _ in
+            tries.withLock { tries in
+                tries += 1
+                return tries == 1 ? ScriptedAnswer([.read(100_000), .stall]) : .silence
+            }
+        }
+        defer { server.stop() }
+        let method = mode == "put" ? "PUT" : "POST"
+        let bench = try bench(
+            server.url, mode: mode, request: #"{ "\#(method)": "/videos/a", "timeout": "1s" }"#)
+        // More than the buffers of a connection take.
+        folder.write("a.bin", TransferFolder.bytes(48 << 20))
+        let failed = await bench.resume().failedTry
+        #expect(failed?.kind == .answered)
+        #expect(failed?.failure.hint == "a longer \"timeout\" may help")
+        folder.write("a.bin", content)
+        bench.state.checkpoint = nil
+        #expect(await bench.resume().failedTry?.kind == .silent)
+    }
+
+    /// Nobody could learn any more whether the service had taken it.
+    @Test("that is whole at the service ends with the author's own request also when the file is gone")
+    func gone() async throws {
+        let ends = Mutex(0)
+        let server = try LoopbackServer { request in
+            if request.method == "PUT" { return .json(#"{"id": "v1"}"#, status: 201) }
+            let number = ends.withLock { ends in
+                ends += 1
+                return ends
+            }
+            return number == 1 ? ScriptedAnswer([.reset]) : .json(#"{"id": "v2"}"#)
+        }
+        defer { server.stop() }
+        let bench = try bench(
+            server.url, #", "complete": { "POST": "/done" }, "once": { "key": "Idempotency-Key" }"#)
+        #expect(await bench.resume().failedTry?.kind == .silent)
+        unlink("\(folder.path)/a.bin")
+        #expect(await bench.resume().finished != nil)
+        #expect(bench.state.captures["video"] == "v2")
+        #expect(server.requests.count { $0.method == "PUT" } == 1 && ends.withLock { $0 } == 2)
+    }
+
     @Test("is repeated whole after an interruption, and only what stayed counts as progress")
     func interruption() async throws {
         let tries = Mutex(0)

@@ -14,6 +14,9 @@ struct RenderedRequest: Sendable {
     @Indirect private(set) var definition: RequestDefinition
     /// The purpose of the request, where that is not what its step is about.
     var role: String?
+    /// True if another attempt begins with its first byte, or its response's, again: a time-out while these move is no
+    /// silence, as the same bytes take as long the next time.
+    var beginsAgain = false
     /// The secrets that it was made with.
     var secrets: [String: String] = [:]
     /// The place where the entries of a list stand in the response; nil when it is no list.
@@ -49,7 +52,7 @@ struct RenderedRequest: Sendable {
     var digestInput: [UInt8] {
         var bytes = Array("\(description.method.rawValue) \(description.url)\n".utf8)
         for (name, value) in description.query { bytes += Array("\(name)=\(value)\n".utf8) }
-        for segment in description.body.segments {
+        for segment in description.body.segments + forms.map(\.content) {
             switch segment {
             case .bytes(let content): bytes += content
             case .file(let path, let offset, let length): bytes += Array("\(path) \(offset) \(length)\n".utf8)
@@ -90,10 +93,12 @@ struct RenderedRequest: Sendable {
         return bytes + Array("\(options.tls.certificate ?? "")\n".utf8)
     }
 
+    /// The parts of the form that decorators make of it.
+    private var forms: [MultipartBody.Part] { decorators.flatMap { ($0 as? Multipart)?.parts ?? [] } }
+
     /// The digests of the local files that are sent, in their order, each on a line; empty when there are none. Files that
     /// expressions read are not among them: the job holds on to their state by itself.
     func fileDigests() throws(StepFailure) -> [UInt8] {
-        let forms = decorators.compactMap { ($0 as? Multipart)?.parts }.joined()
         var lines: [UInt8] = []
         for case .file(let path, let offset, let length) in description.body.segments + forms.map(\.content) {
             lines += Array("\(try FileDigest.hex(.sha256, of: path, in: offset..<offset + length))\n".utf8)

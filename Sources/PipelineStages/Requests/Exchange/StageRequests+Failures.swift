@@ -42,7 +42,7 @@ extension StageRequests {
                 .text(after: failure.reason),
             service: isRequest ? service?.name : nil, request: isRequest ? context.redact(rendered.line) : nil,
             status: status, place: context.facts.place)
-        return AttemptFailure(step, kind: failure.kind)
+        return AttemptFailure(step, kind: rendered.beginsAgain && failure.isTooLong ? .answered : failure.kind)
     }
 
     /// An answer that accepts what was not sent.
@@ -111,6 +111,12 @@ extension ExchangeFailure {
             .tooManyRedirects, .redirectRefused, .other:
             false
         }
+    }
+
+    /// True if the time for the exchange was over while a body was on its way.
+    fileprivate var isTooLong: Bool {
+        guard reason == .timedOut(.total) else { return false }
+        return gotAnswer || requestBytesSent > 0 && requestBytesSent < requestBodyLength ?? 0
     }
 
     /// True when no service has got the request, or the one that has got it sent it on elsewhere.

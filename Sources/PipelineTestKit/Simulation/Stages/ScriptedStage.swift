@@ -40,6 +40,7 @@ extension StageKind {
     /// expressions: the script is given it.
     package static func scripted(
         _ name: String, captures: [String] = [], keepsOwnDeadline: Bool = false, work: BackgroundWork = .local,
+        standsAlone: (@Sendable (String) -> Bool)? = nil,
         cancel: @escaping @Sendable (String?, ScriptedStage.Context) async throws(StageFailure) -> Void = { _, _ in },
         _ script:
             @escaping @Sendable (JSONTemplate?, String?, ScriptedStage.Context) async throws(StageFailure)
@@ -54,7 +55,7 @@ extension StageKind {
             let stage = ScriptedStage(cancel: cancel) { checkpoint, context throws(StageFailure) in
                 try await script(template, checkpoint, context)
             }
-            return AnyStage(stage, coding: .text, work: work)
+            return AnyStage(stage, coding: .text, work: work, standsAlone: standsAlone)
         }
     }
 }
