@@ -126,7 +126,8 @@ struct ComputeLedgerTests {
                 // As a renewal and a retry leave it.
                 guard state.record?.phase == .refused else { return }
                 state.record?.phase = .intent
-                (state.record?.sends, state.record?.firstSent) = (0, nil)
+                state.record?.sends = 0
+                state.record?.firstSent = nil
             }
             await bench.resume()
         }

@@ -212,11 +212,14 @@ extension JobState {
         marks.steps[key] = nil
     }
 
-    /// Ends a step whose deadline has passed. Of a submit that is under way nobody knows whether the service took it.
+    /// Ends a step whose deadline has passed. Of a submit that is under way nobody knows whether the service took it, where
+    /// not the next call of the stage finds that out.
     mutating func endOverdue(_ key: StepKey) throws(IllegalTransition) {
         if table.step(key)?.state.name == .waiting { try table.change(key, .woken) }
         let failure = table.overdueFailure(of: key)
-        guard let submit = snapshot.submits[key], submit.isOpen else { return try fail(key, failure) }
+        guard let submit = snapshot.submits[key], submit.isOpen,
+            table.plan.stage(key.stage)?.stage.settlesSubmit == false
+        else { return try fail(key, failure) }
         let unknown = UnknownSubmit(key: submit.key, since: submit.firstSent ?? now, reason: failure.title)
         try table.change(key, .lostTrack(unknown))
     }

@@ -75,7 +75,7 @@ enum Renewal {
     ///
     /// Not for one that stands alone by now, nor for one whose submit is open: what became of that is to be found out.
     private static func expiry(before key: StepKey, _ stage: PlannedStage, in table: JobTable) -> StepExpiry? {
-        guard stage.work == .transfer, stage.forEach == nil || key.item != nil, let step = table.step(key),
+        guard case .transfer = stage.stage.work, stage.forEach == nil || key.item != nil, let step = table.step(key),
             table.snapshot.submits[key]?.isBegun != true
         else { return nil }
         if let checkpoint = step.checkpoint, stage.stage.standsAlone?(checkpoint) == true { return nil }

@@ -16,7 +16,8 @@ enum RequestKind {
             requests.acceptsCodings = !reading.reader.has("to") || reading.reader.has("paginate")
             return fields.stage(reading, requests).map {
                 AnyStage(
-                    $0, coding: .json, work: .transfer, writesFiles: $0.to != nil,
+                    $0, coding: .json, work: .transfer, settlesSubmit: $0.definition.settlesSubmit,
+                    writesFiles: $0.to != nil,
                     standsAlone: { $0.paging != nil })
             }
         }

@@ -21,7 +21,7 @@ final class StageBench {
         _ stages: String, network: Network, inputs: JSONObject = [:], secrets: [String: String] = [:],
         captures: [String: JSON] = [:], header: String = "", url: String = "http://api.test/v1",
         with decorators: String = "[]", folders: JobFolders = JobFolders(document: "/tmp", output: "/tmp"),
-        polls: SharedPolls = SharedPolls(), secretInputs: Set<String> = [], limits: String = "{}"
+        polls: SharedPolls = SharedPolls(), secretInputs: Set<String> = [], limits: String? = nil
     ) throws {
         let plan = try Self.plan(
             stages, network: network, inputs: inputs.names, header: header, url: url, with: decorators,
@@ -36,14 +36,15 @@ final class StageBench {
     static func plan(
         _ stages: String, network: Network, inputs: [String] = [], header: String = "",
         url: String = "http://api.test/v1", with decorators: String = "[]",
-        polls: SharedPolls = SharedPolls(), secretInputs: Set<String> = [], limits: String = "{}"
+        polls: SharedPolls = SharedPolls(), secretInputs: Set<String> = [], limits: String? = nil
     ) throws -> Plan {
         let declared = inputs.map { name in
             "\"\(name)\": { \"type\": \"json\", \"secret\": \(secretInputs.contains(name)) }"
         }.joined(separator: ", ")
+        let limits = limits.map { ", \"limits\": \($0)" } ?? ""
         let text = """
             { "pipeline": 1, "name": "test", \(header) "inputs": { \(declared) },
-              "services": { "api": { "url": "\(url)", "with": \(decorators), "limits": \(limits) } },
+              "services": { "api": { "url": "\(url)", "with": \(decorators)\(limits) } },
               "stages": [ \(stages) ] }
             """
         let catalogue = Catalogue(

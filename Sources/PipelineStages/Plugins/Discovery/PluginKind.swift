@@ -24,7 +24,9 @@ enum PluginKind {
             else { return nil }
             let stage = ProgramStage(
                 program: program, description: description, configuration: configuration, settings: settings)
-            return AnyStage(stage, coding: .program, work: .remoteJob(submits: true, isPushed: false))
+            return AnyStage(
+                stage, coding: .program, work: .remoteJob(submits: true, isPushed: false),
+                settlesSubmit: description.submitsOnce)
         }
     }
 

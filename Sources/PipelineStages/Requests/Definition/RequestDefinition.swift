@@ -57,6 +57,9 @@ struct RequestDefinition: Sendable {
     /// The place where it stands in the document.
     var place: SourceLocation?
 
+    /// True if a lost answer to it is settled without a person.
+    var settlesSubmit: Bool { once != nil || onUnknown == .fail }
+
     init(_ method: HTTPRequest.Method, _ url: URLTemplate) {
         self.method = method
         self.url = url
