@@ -246,6 +246,15 @@ struct FanOut: Sendable {
         return .failure(failure)
     }
 
+    /// Keeps what the items of stages that were cancelled gave.
+    func keepMadeOfCancelled(in table: inout JobTable) {
+        for stage in table.plan.stages where stage.forEach != nil {
+            guard table.step(StepKey(stage: stage.id))?.state == .cancelled else { continue }
+            let made = made(by: stage, in: table)
+            if !made.isEmpty { table.edit(StepKey(stage: stage.id)) { $0.captures = $0.captures.merging(made) } }
+        }
+    }
+
     /// Returns what the items of a stage that comes to no good end gave, for the stages that clean up: what those made that
     /// failed or were cancelled too. Empty where they gave nothing.
     func made(by stage: PlannedStage, in table: JobTable) -> JSONObject {

@@ -11,8 +11,7 @@ extension JobState {
     /// Takes in that the clock was set back since the job was known last: it had come further than now. That it was set
     /// forward can't be told from time that passed.
     mutating func makeUpForClock() throws(IllegalTransition) {
-        guard let last = snapshot.latestActivity, now - last <= .seconds(-1) else { return }
-        try setClock(by: now - last)
+        if let last = snapshot.latestActivity, now - last <= .seconds(-1) { try setClock(by: now - last) }
     }
 
     private mutating func setClock(by shift: Duration) throws(IllegalTransition) {

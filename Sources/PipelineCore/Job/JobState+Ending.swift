@@ -1,5 +1,3 @@
-import JSONPath
-
 /// When an owner's work on a job ends.
 extension JobState {
     mutating func begin(_ request: StopRequest) {
@@ -47,11 +45,7 @@ extension JobState {
         table.record(.requested(nil))
         rules.isFinishing = true
         stop = nil
-        for stage in table.plan.stages
-        where stage.forEach != nil && table.step(StepKey(stage: stage.id))?.state == .cancelled {
-            let made = fanOut.made(by: stage, in: table)
-            if !made.isEmpty { table.edit(StepKey(stage: stage.id)) { $0.captures = $0.captures.merging(made) } }
-        }
+        fanOut.keepMadeOfCancelled(in: &table)
         for stage in table.plan.finally { table.withIndex { $0.look(at: stage.id) } }
         commands.append(.continue)
     }

@@ -33,9 +33,8 @@ extension JobState {
         case .attended(let record, let isJournaled): if isJournaled { table.record(.resume(record)) }
         case .cancellation(let key, let problem):
             guard table.step(key)?.state.isEnded == false else { return }
-            try table.change(
-                key, .cancelled,
-                warnings: problem.map { ["the service could not be told of the cancellation: \($0)"] } ?? [])
+            let warnings = problem.map { ["the service could not be told of the cancellation: \($0)"] } ?? []
+            try table.change(key, .cancelled, warnings: warnings)
             if problem == nil, table.plan.stage(key.stage)?.stage.cancelsSubmit == true {
                 Restart.forgetRemoteJob(of: key, in: &table)
             }
@@ -134,7 +133,6 @@ extension JobState {
         _ end: StepEnd, of key: StepKey, _ notes: StepNotes, random: Double
     ) throws(IllegalTransition) {
         let call = calls.removeValue(forKey: key) ?? OpenCall(began: now)
-        let began = call.began
         rules.watch.inside.remove(key)
         notifications.mayHaveMoved = true
         marks.note(notes, of: key)
@@ -171,8 +169,8 @@ extension JobState {
             guard stop == nil else { return }
             // A stage that stopped by itself has ended no attempt: left running, it would hold the job forever.
             let failure = StepFailure("stage '\(key)' stopped by itself", place: stage.place)
-            try fail(key, stage, AttemptFailure(failure, kind: .silent), notes, began, random, counts)
-        case .failed(let failed): try fail(key, stage, failed, notes, began, random, counts)
+            try fail(key, stage, AttemptFailure(failure, kind: .silent), notes, call.began, random, counts)
+        case .failed(let failed): try fail(key, stage, failed, notes, call.began, random, counts)
         }
     }
 
@@ -189,10 +187,7 @@ extension JobState {
         let isLeftOut = if case .held = failed.kind { !snapshot.hasBegunAnything(key) } else { false }
         try table.change(
             key, .tryFailed(failure, table.policy(of: key, stage), random: random), notes: notes
-        ) { step in
-            step.resumes += counts
-            if isLeftOut { step.started = nil }
-        }
+        ) { ($0.resumes, $0.started) = ($0.resumes + counts, isLeftOut ? nil : $0.started) }
         if table.step(key)?.state.name == .failed { marks.steps[key] = nil }
         if failed.endsRemoteJob, table.step(key)?.state.name == .failed {
             Restart.forgetRemoteJob(of: key, in: &table)
@@ -212,24 +207,18 @@ extension JobState {
         marks.steps[key] = nil
     }
 
-    /// Ends a step whose deadline has passed. Of a submit that is under way nobody knows whether the service took it, where
-    /// not the next call of the stage finds that out.
+    /// Ends a step whose deadline has passed.
     mutating func endOverdue(_ key: StepKey) throws(IllegalTransition) {
         if table.step(key)?.state.name == .waiting { try table.change(key, .woken) }
-        let failure = table.overdueFailure(of: key)
-        guard let submit = snapshot.submits[key], submit.isOpen,
-            table.plan.stage(key.stage)?.stage.settlesSubmit == false
-        else { return try fail(key, failure) }
-        let unknown = UnknownSubmit(key: submit.key, since: submit.firstSent ?? now, reason: failure.title)
-        try table.change(key, .lostTrack(unknown))
+        guard let submit = table.overdueSubmit(of: key) else { return try fail(key, table.overdueFailure(of: key)) }
+        try table.change(key, .lostTrack(submit))
     }
 
     /// Fails a step that a mistake of ours happened to. One that has ended stays as it is, and so does one whose submit is
     /// unknown: it may be there.
     mutating func failBroken(_ key: StepKey, _ failure: StepFailure) throws(IllegalTransition) {
-        guard let state = table.step(key)?.state else { return }
-        switch state {
-        case .succeeded, .failed, .cancelled, .skipped, .unknown: return
+        switch table.step(key)?.state {
+        case .succeeded, .failed, .cancelled, .skipped, .unknown, nil: return
         case .waiting: try table.change(key, .woken)
         case .pending, .running: break
         }

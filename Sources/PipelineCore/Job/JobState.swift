@@ -129,7 +129,7 @@ package struct JobState: Sendable {
         asked = []
         if watch.isHeldBack, rules.isUnattended(table), table.moment.isWatched {
             rules.watch.release()
-            lookAgain()
+            for stage in table.plan.stages + table.plan.finally { table.withIndex { $0.look(at: stage.id) } }
             return commands.append(rules.attended(isJournaled: false, in: table))
         }
         if stop == nil {
@@ -236,10 +236,6 @@ package struct JobState: Sendable {
             }
         }
         return hasDecided
-    }
-
-    private mutating func lookAgain() {
-        for stage in table.plan.stages + table.plan.finally { table.withIndex { $0.look(at: stage.id) } }
     }
 
     /// Returns whether nothing of the job is left to do but to end it.

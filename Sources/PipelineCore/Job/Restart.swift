@@ -7,6 +7,8 @@ struct Restart {
     private let restarted: Set<String>
     /// The stages of which one item begins again, and those that need them.
     private let reached: Set<String>
+    /// The stages that stay as they are, with failures that their author tolerates.
+    private let tolerated: Set<String>
     /// The steps whose files are not there, with the path of one.
     private var lost: [StepKey: String] = [:]
     /// The steps that begin again because others do: what reads a file that is lost and is under way, stages of whose items
@@ -23,6 +25,7 @@ struct Restart {
             }
         }
         self.reached = reached
+        tolerated = scope == .failed ? Self.tolerated(in: table) : []
         for file in files {
             guard let key = file.step else { continue }
             lost[key] = file.path
@@ -37,6 +40,19 @@ struct Restart {
         }
     }
 
+    /// The stages whose failures did not make the job fail, where others did: what has read them, and may have been paid for,
+    /// stays as it is. Not those that a stage reads which made it fail.
+    private static func tolerated(in table: JobTable) -> Set<String> {
+        var (stages, others): (Set<String>, Set<String>) = ([], [])
+        for (key, step) in table.snapshot.steps where step.state.name.isRetried {
+            let own = table.step(StepKey(stage: key.stage))
+            let isTolerated = own?.state.name == .succeeded || own?.toleratesFailure == true
+            if isTolerated { stages.insert(key.stage) } else { others.insert(key.stage) }
+        }
+        let failed = others.compactMap { table.plan.stage($0) }
+        return others.isEmpty ? [] : stages.filter { stage in !failed.contains { $0.reads(stage) } }
+    }
+
     /// A stage that succeeded although items of it failed puts them together again. What has read it, or is repeated over
     /// it, begins again as well.
     private mutating func reopen(_ stage: String, in table: JobTable) {
@@ -49,10 +65,8 @@ struct Restart {
 
     private mutating func reopenReaders(of stage: String, in table: JobTable) {
         for reader in table.plan.stages {
+            guard reader.reads(stage) else { continue }
             let isRead = reader.readsWhole(stage)
-            guard isRead || reader.forEach?.followed == stage || reader.readCaptures.elements.contains(stage) else {
-                continue
-            }
             if reader.forEach?.followed != stage { reopenItems(of: reader.id, all: isRead, in: table) }
             reopen(reader.id, in: table)
         }
@@ -73,7 +87,8 @@ struct Restart {
     private func retries(_ key: StepKey) -> Bool {
         switch scope {
         case .nothing: false
-        case .failed, .from: true
+        case .failed: !tolerated.contains(key.stage)
+        case .from: true
         case .failedItem(let item): reached.contains(key.stage) && (key.item ?? item) == item
         }
     }

@@ -42,6 +42,15 @@ extension JobTable {
         return deadline <= moment.time
     }
 
+    /// Returns the submit of a step whose deadline has passed of which nobody knows whether the service took it; nil without
+    /// one, and where the stage's next call finds that out.
+    func overdueSubmit(of key: StepKey) -> UnknownSubmit? {
+        guard let submit = snapshot.submits[key], submit.isOpen, plan.stage(key.stage)?.stage.settlesSubmit == false
+        else { return nil }
+        return UnknownSubmit(
+            key: submit.key, since: submit.firstSent ?? moment.time, reason: overdueFailure(of: key).title)
+    }
+
     func overdueFailure(of key: StepKey) -> StepFailure {
         let started = step(key)?.started?.description ?? ""
         return StepFailure(

@@ -116,6 +116,11 @@ package final class PlannedStage: Sendable {
         return readCaptures.names[stage] != nil || judged == true
     }
 
+    /// Returns whether it reads captures of a stage in any way, or follows its items.
+    func reads(_ stage: String) -> Bool {
+        readsWhole(stage) || forEach?.followed == stage || readCaptures.elements.contains(stage)
+    }
+
     /// Returns whether its steps need captures of a stage as they go on: they read them, or have them made anew.
     func goesOn(with stage: String) -> Bool { renews == stage || readsWhole(stage) }
 

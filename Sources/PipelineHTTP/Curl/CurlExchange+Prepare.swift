@@ -1,5 +1,4 @@
 import CCurl
-import CLibrary
 import HTTPTypes
 
 extension CurlExchange {
@@ -120,13 +119,7 @@ extension CurlExchange {
     private func setTLS(_ easy: EasyHandle) {
         var tls = options.tls
         if !hop.showsCertificate { tls.forgetIdentity() }
-        if let file = tls.ca {
-            easy.set(CURLOPT_CAINFO, file)
-            // libcurl may have been built with a folder of authorities beside its file, as Debian's: it would still count.
-            ccurl_set_pointer(easy.pointer, CURLOPT_CAPATH, nil)
-            // For a day libcurl would trust what stood in a file of that name before.
-            easy.set(CURLOPT_CA_CACHE_TIMEOUT, 0)
-        }
+        if let file = tls.ca { easy.trust(onlyFile: file) }
         if let file = tls.certificate { easy.set(CURLOPT_SSLCERT, file) }
         if let file = tls.key { easy.set(CURLOPT_SSLKEY, file) }
         if let password = tls.keyPassword { easy.set(CURLOPT_KEYPASSWD, password) }

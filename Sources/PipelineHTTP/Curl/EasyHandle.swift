@@ -40,6 +40,14 @@ final class EasyHandle {
         ccurl_set_pointer(pointer, option, value)
     }
 
+    /// Trusts the authorities of a file and no others: libcurl may have been built with a folder of them beside its file, as
+    /// Debian's, and keeps for a day what stood in a file of that name.
+    func trust(onlyFile path: String) {
+        set(CURLOPT_CAINFO, path)
+        ccurl_set_pointer(pointer, CURLOPT_CAPATH, nil)
+        set(CURLOPT_CA_CACHE_TIMEOUT, 0)
+    }
+
     func long(_ info: CURLINFO) -> Int {
         var value = 0
         ccurl_get_long(pointer, info, &value)

@@ -43,11 +43,16 @@ extension DownloadOrder {
     }
 
     /// An exchange that broke off; what arrived is kept.
-    func end(_ failure: ExchangeFailure, _ rendered: RenderedRequest, at path: String?) -> StageFailure {
+    func end(
+        _ failure: ExchangeFailure, _ rendered: RenderedRequest, of checkpoint: DownloadCheckpoint? = nil,
+        at path: String?
+    ) -> StageFailure {
         if case .localWrite(let code, let written) = failure.reason {
             let named = written.isEmpty ? (path.map(partPath(of:)) ?? "the file") : written
             return local(FileFailure(action: "write", path: named, code: code))
         }
+        var rendered = rendered
+        rendered.beginsAgain = checkpoint.map { !session(of: $0).asksForRest } ?? false
         return requests.failure(failure, of: rendered, in: context)
     }
 

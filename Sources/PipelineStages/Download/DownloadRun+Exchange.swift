@@ -36,8 +36,7 @@ extension DownloadRun {
         case .failure(let failure):
             try await keep(snapshot, &passage)
             try await warnOfRepetition(after: snapshot)
-            rendered.beginsAgain = !order.session(of: checkpoint).asksForRest
-            throw order.end(failure, rendered, at: snapshot.path)
+            throw order.end(failure, rendered, of: checkpoint, at: snapshot.path)
         case .success(let response): return try await step(after: response, snapshot, rendered, &passage)
         }
     }

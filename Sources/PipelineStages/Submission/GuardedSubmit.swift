@@ -60,7 +60,7 @@ struct GuardedSubmit: Sendable {
         var turn: ServiceTurn?
         return try await perform(
             digest: digest, line: line, in: context, accept: accept,
-            ready: { () async throws(StageFailure) in turn = try await requests.turn(of: rendered, in: context) }
+            ready: { () async throws(StageFailure) in turn = try await takeTurn(for: rendered, in: context) }
         ) { key async throws(StageFailure) in
             var request = rendered
             if let key { request.decorators.insert(key, at: 0) }
@@ -74,6 +74,17 @@ struct GuardedSubmit: Sendable {
             var cannotHaveArrived = false
             if case .failure(let failure) = result { cannotHaveArrived = failure.cannotHaveArrived }
             return Exchange(rendered: request, result: result, cannotHaveArrived: cannotHaveArrived)
+        }
+    }
+
+    /// Waits until the service's limits let it begin; nil without any.
+    private func takeTurn<Checkpoint>(
+        for rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> ServiceTurn? {
+        do throws(ExchangeFailure) {
+            return try await RequestSending(requests: requests, rendered: rendered, context: context).turn()
+        } catch {
+            throw requests.failure(error, of: rendered, in: context)
         }
     }
 

@@ -400,6 +400,28 @@ import Testing
         }
     }
 
+    /// What had read them, and was paid for, was bought again by each resume.
+    @Test("failures that are tolerated stay as they are where others made the job fail, unless what failed reads them")
+    func toleratedBesideOthers() throws {
+        let stages = #"""
+            { "id": "a", "kind": "step", "forEach": "split('p,q', ',')", "tolerate": 1 },
+            { "id": "b", "kind": "step", "reads": "${{ stages.a.x }}" },
+            { "id": "c", "kind": "step", "reads": "${{ stages.b.x }}" }
+            """#
+        let (done, failed) = (Self.step(.succeeded([:])), Self.step(.failed(Samples.failure)))
+        let items = [
+            StepKey(stage: "a"): done, StepKey(stage: "a", item: 0): done, StepKey(stage: "a", item: 1): failed,
+        ]
+        func pending(_ others: [StepKey: StepRecord]) throws -> [String] {
+            var table = try Self.table(stages, items.merging(others) { $1 })
+            try Restart(.failed, of: table).perform(.attached, in: &table)
+            return table.snapshot.steps.filter { $0.value.state == .pending }.map { "\($0.key)" }.sorted()
+        }
+        #expect(try pending([StepKey(stage: "b"): done, StepKey(stage: "c"): failed]) == ["c"])
+        #expect(try pending([StepKey(stage: "b"): failed]) == ["a", "a[1]", "b"])
+        #expect(try pending([StepKey(stage: "b"): done, StepKey(stage: "c"): done]) == ["a", "a[1]", "b", "c"])
+    }
+
     @Test("a submit that was cancelled at its service is a new one when the step begins again")
     func cancelled() throws {
         let columns = ["cancelled", "not told", "goes on there"]

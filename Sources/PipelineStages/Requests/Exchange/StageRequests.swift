@@ -80,17 +80,6 @@ struct StageRequests: Sendable {
         await RequestSending(requests: self, rendered: rendered, context: context).perform(adjust: adjust)
     }
 
-    /// Waits until the service's limits let a request begin; nil without any.
-    func turn<Checkpoint>(
-        of rendered: RenderedRequest, in context: StageContext<Checkpoint>
-    ) async throws(StageFailure) -> ServiceTurn? {
-        do throws(ExchangeFailure) {
-            return try await RequestSending(requests: self, rendered: rendered, context: context).turn()
-        } catch {
-            throw failure(error, of: rendered, in: context)
-        }
-    }
-
     /// Takes one of the places that the service has for remote jobs; without one the step waits, and nothing is counted.
     func claimComputation<Checkpoint>(
         _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
