@@ -114,7 +114,8 @@ final class EngineBench: Sendable {
         var ports = EnginePorts(
             journal: ProcessJournal(recorder, of: process, slowness: slowness), clock: process.clock,
             randomness: simulation.randomness,
-            secrets: secrets, files: NoFiles(), crashProbe: process, owner: process.owner, keyedHash: { "\($0.count)" },
+            secrets: secrets, files: NoFiles(), crashProbe: process, owner: process.owner,
+            keyedHash: { bytes in "\(bytes.reduce(0) { $0 &* 31 &+ Int($1) })" },
             gate: ResumeRateLimiter(history: memory, clock: process.clock, sensors: sensors), history: memory,
             observe: { [diary] event in
                 guard !process.isDead else { return }
