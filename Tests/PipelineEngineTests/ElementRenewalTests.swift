@@ -83,6 +83,22 @@ import Testing
         #expect(world.asked.value.suffix(2) == ["0 - y2", "1 - z2"])
     }
 
+    /// One file was fetched twice, another never, and the job succeeded.
+    @Test("a fresh list in another order fails the stage")
+    func otherOrder() {
+        let world = World()
+        let listing = StageKind.scripted("list", captures: ["urls"]) { _, _, _ async throws(StageFailure) in
+            world.lists.change { $0 += 1 }
+            let names = world.lists.value == 1 ? ["x", "y", "z"] : ["z", "x", "y"]
+            return .finished(["urls": .array(names.map { .string("\($0)?sig=\(world.lists.value)") })])
+        }
+        let bench = EngineBench(Self.stages, kinds: [listing, Self.fetching(world, refusing: ["y?sig=1"])])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.failed)))
+        let title = "'forEach' of stage 'b' gives its elements in another order than when its items began"
+        #expect(bench.job()?.failure?.failure.title == title)
+        #expect(world.asked.value == ["0 - x?sig=1", "1 - y?sig=1"])
+    }
+
     @Test("an item whose own link ended before it could begin gets its element of a fresh list")
     func ownLink() {
         let world = World()

@@ -142,7 +142,12 @@ struct FanOut: Sendable {
         if items.count != elements.count, items.contains(where: { $0.attempts > 0 || $0.state != .pending }), isBound {
             // Those that have ended are what they were.
             guard items.contains(where: { !$0.state.isEnded }) else { return }
-            return try refuse(elements.count, insteadOf: items.count, stage, in: &table)
+            let said = "gives \(elements.count) elements, and gave \(items.count) when its items began"
+            return try refuse(said, stage, in: &table)
+        }
+        let before = stage.renewsElements ? items.map { table.values.opened($0.value ?? .null) } : []
+        if Self.isReordered(before, elements) {
+            return try refuse("gives its elements in another order than when its items began", stage, in: &table)
         }
         for (item, value) in elements.enumerated() {
             make(StepKey(stage: stage.id, item: item), table.values.sealed(value), stage, in: &table)
@@ -154,13 +159,25 @@ struct FanOut: Sendable {
         drop(stage, in: &table) { $0 >= elements.count }
     }
 
+    /// Returns whether a list that was made anew has the elements of before in another order. An element with a fresh link is
+    /// known by all that stands before the link's query.
+    private static func isReordered(_ before: [JSON], _ now: [JSON]) -> Bool {
+        func name(_ element: JSON) -> String {
+            element.mapped(
+                string: { .string(String($0.prefix { $0 != "?" })) }, number: { .number($0) }
+            ).text
+        }
+        let (former, fresh) = (before.map(name), now.map(name))
+        return former != fresh && former.sorted() == fresh.sorted()
+    }
+
     /// Begins no more items, and fails those that wait for a fresh element; the others under way keep theirs.
     private mutating func refuse(
-        _ count: Int, insteadOf before: Int, _ stage: PlannedStage, in table: inout JobTable
+        _ said: String, _ stage: PlannedStage, in table: inout JobTable
     ) throws(IllegalTransition) {
         let again = "pipeline retry \(table.snapshot.record.id) --from \(stage.id)"
         let failure = StepFailure(
-            "'forEach' of stage '\(stage.id)' gives \(count) elements, and gave \(before) when its items began",
+            "'forEach' of stage '\(stage.id)' \(said)",
             hint: "an item is known by its number: let the list keep its length and order when it is made anew, "
                 + "or write one stage for each item; \(again) begins all items again",
             place: stage.place)
