@@ -47,9 +47,16 @@ final class DaemonBatches: Sendable {
         let batch = subject.lease.job
         var options = BatchRunner.Options()
         if let path = try await journal.batch(batch)?.settings.results {
-            let file = try ResultsFile(path)
-            try await file.catchUp(with: journal, batch)
-            options.results = file
+            do {
+                let file = try ResultsFile(path)
+                try await file.catchUp(with: journal, batch)
+                options.results = file
+            } catch let failure as StepFailure {
+                // The items are worth more than their rows, which stand in the journal too.
+                log.note(
+                    "batch \(subject.job.record.key) goes on without its results file, and 'pipeline results' has the rows: "
+                        + failure.title, level: .warning, job: batch)
+            }
         }
         let runner = BatchRunner(
             subject,

@@ -89,6 +89,25 @@ struct DetachedBatchTests {
         }
     }
 
+    /// The batch stayed suspended for ever, and only the log knew why.
+    @Test("goes on without its results file where that can't be opened")
+    func lostResults() async throws {
+        try await withScene(6) { scene in
+            let folder = scene.workplace.path("rows")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            #expect(try await scene.detach("--at-once", "3", "--results", "rows/results.jsonl").cause == .exited(0))
+            _ = try await scene.waitForUnderWay(3)
+            #expect(try await scene.run("pause", "june").cause == .exited(0))
+            _ = try await scene.workplace.waitFor(["suspended"], of: "june")
+            try FileManager.default.removeItem(atPath: folder)
+            scene.service.open()
+            #expect(try await scene.run("resume", "june", "--detach").cause == .exited(0))
+            let shown = try await scene.workplace.waitFor(["succeeded", "failed"], of: "june")
+            #expect(shown["counts"]?["succeeded"] == 6, "\(shown.text)")
+            #expect(try await scene.run("results", "june").lines.count == 6)
+        }
+    }
+
     @Test("begins again there what was cancelled, by retry --detach")
     func retried() async throws {
         try await withScene(3) { scene in
