@@ -7,8 +7,8 @@ import Synchronization
 final class PlainView: EventView {
     /// The items of one stage.
     private struct Items {
-        var done = 0
-        var failed = 0
+        var done: Set<Int> = []
+        var failed: Set<Int> = []
         var total: Int?
         /// The time when the last line told of them.
         var told: Timestamp?
@@ -16,8 +16,9 @@ final class PlainView: EventView {
         var lines: [JobEvent.Kind: Int] = [:]
 
         var text: StyledText {
+            let done = done.count
             let count = total.map { "\(done) of \($0) items done" } ?? "\(done) item\(done == 1 ? "" : "s") done"
-            return failed == 0 ? "\(count)" : "\(count), \("\(failed) failed", .red)"
+            return failed.isEmpty ? "\(count)" : "\(count), \("\(failed.count) failed", .red)"
         }
     }
 
@@ -39,10 +40,8 @@ final class PlainView: EventView {
 
     func seed(_ job: JobSnapshot) {
         items.withLock { items in
-            for (key, step) in job.steps where key.item != nil {
-                if step.state.name == .succeeded || step.state.name == .skipped {
-                    items[key.stage, default: Items()].done += 1
-                }
+            for (key, step) in job.steps where step.state.name == .succeeded || step.state.name == .skipped {
+                if let item = key.item { items[key.stage, default: Items()].done.insert(item) }
             }
             for (stage, count) in job.itemCounts { items[stage, default: Items()].total = count }
         }
@@ -58,15 +57,18 @@ final class PlainView: EventView {
     private static func lines(for event: JobEvent, _ items: inout [String: Items]) -> [StyledText] {
         let line = EventLine(event).text
         guard let step = event.step else { return [line].compactMap(\.self) }
-        guard step.item != nil else {
+        guard let item = step.item else {
             guard let counted = items[step.stage], let line else { return [line].compactMap(\.self) }
             return event.kind == .stageSucceeded ? ["\(line): \(counted.text)"] : [line]
         }
         var counted = items[step.stage] ?? Items()
         defer { items[step.stage] = counted }
         switch event.kind {
-        case .stageSucceeded, .stageSkipped: counted.done += 1
-        case .stageFailed, .stageUnknown: counted.failed += 1
+        case .stageStarted:
+            counted.done.remove(item)
+            counted.failed.remove(item)
+        case .stageSucceeded, .stageSkipped: counted.done.insert(item)
+        case .stageFailed, .stageUnknown: counted.failed.insert(item)
         default: break
         }
         if let most = most[event.kind], let line {

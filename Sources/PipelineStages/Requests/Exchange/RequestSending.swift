@@ -73,11 +73,11 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
         let until = await context.services.claimComputation(
             at: service, for: context.facts.step, of: context.facts.job, limit: limit)
         guard let until else { return }
-        let jobs = limit == 1 ? "1 job" : "\(limit) jobs"
+        let jobs = limit == 1 ? "1 job that has not ended" : "\(limit) jobs that have not ended"
         throw .failed(
             AttemptFailure(
                 StepFailure(
-                    "\(requests.name(of: rendered.description.url)) has \(jobs) that have not ended, as many as it may have",
+                    "\(requests.name(of: rendered.description.url)) has \(jobs), as many as it may have",
                     service: requests.service?.name, place: context.facts.place),
                 kind: .held(.full), retryAfter: max(.zero, until - context.now)))
     }
