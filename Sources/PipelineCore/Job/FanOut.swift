@@ -308,7 +308,8 @@ struct FanOut: Sendable {
         return nil
     }
 
-    /// The captures of a stage's items in order; null where one failed, was skipped or has not ended.
+    /// The captures of a stage's items in order; null where one was skipped, and where it failed or has not ended unless what
+    /// it gave till then is wanted too.
     private func captures(of stage: PlannedStage, in table: JobTable, evenOfFailed: Bool = false) -> JSONObject {
         var names = stage.captures.map(\.name)
         var known = Set(names)
