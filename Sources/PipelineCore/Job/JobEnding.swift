@@ -70,8 +70,13 @@ enum JobEnding {
         return [.expect(.none), .finish(.ended(phase))]
     }
 
-    /// Leaves a job alone of which a submit must be reconciled by a person.
-    static func leaveUnknown(in table: inout JobTable) -> [JobCommand] {
+    /// Leaves a job alone of which a submit must be reconciled by a person. What waits for a place that such a submit has
+    /// begins afresh after that: else whoever finds the job would take it for one that goes on by itself.
+    static func leaveUnknown(in table: inout JobTable) throws(IllegalTransition) -> [JobCommand] {
+        if table.index.counts.full > 0 {
+            let waiting = table.snapshot.steps.filter { $0.value.state.waitsForPlace }
+            for key in waiting.keys.sorted() { try table.change(key, .restarted) { $0.started = nil } }
+        }
         table.recordItem(ItemOutcome(.unknown))
         table.record(.released(nil))
         return [.finish(.unknown)]
@@ -154,6 +159,13 @@ extension JobCommand {
             true
         case .commit, .call, .stop, .deliver, .expect, .publish, .wait, .park, .finish: false
         }
+    }
+}
+
+extension StepState {
+    /// True if it waits for one of a service's places.
+    fileprivate var waitsForPlace: Bool {
+        if case .waiting(_, _, let reason) = self { reason.kind == .full } else { false }
     }
 }
 

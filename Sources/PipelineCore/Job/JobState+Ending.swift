@@ -22,7 +22,7 @@ extension JobState {
                     throw IllegalTransition(state: .running, event: "jobSucceeded")
                 }
                 commands += JobEnding.close(phase, in: &table)
-            case .unknown: commands += JobEnding.leaveUnknown(in: &table)
+            case .unknown: commands += try JobEnding.leaveUnknown(in: &table)
             case .needsResume:
                 let (cause, detail) = snapshot.wantedResume
                 commands += try JobEnding.letGo(cause, detail: detail, in: &table)

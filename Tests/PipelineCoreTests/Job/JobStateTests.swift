@@ -142,7 +142,7 @@ import Testing
         let full = StepState.waiting(AttemptState(), .at(Samples.now + .seconds(1)), WaitReason(.full))
         let poll = StepState.waiting(AttemptState(), .at(Samples.now + .seconds(1)), WaitReason(.poll))
         let lost = StepState.unknown(AttemptState(), Samples.lost)
-        func rest(_ limit: String, _ items: StepState...) throws -> JobRest? {
+        func table(_ limit: String, _ items: [StepState]) throws -> JobTable {
             let stages = #"{ "id": "a", "kind": "step", "service": "s", "forEach": "split('p,q,r', ',')" }"#
             let services = #"{ "s": { "url": "http://s", "limits": { "computations": \#(limit) } } }"#
             var steps = [StepKey(stage: "a"): StepRecord(state: .running(AttemptState()))]
@@ -152,9 +152,9 @@ import Testing
             let snapshot = JobSnapshot(record: JobSnapshotTests.record, steps: steps, mode: .attached)
             return JobTable(
                 snapshot, plan: try Self.plan(stages, services: services), values: JobValues(environment: [:]),
-                at: JobMoment(Samples.now)
-            ).rest
+                at: JobMoment(Samples.now))
         }
+        func rest(_ limit: String, _ items: StepState...) throws -> JobRest? { try table(limit, items).rest }
         #expect(try rest("1", lost, full, full) == .unknown)
         #expect(try rest("2", lost, lost, full) == .unknown)
         #expect(try rest(#""${{ 1 }}""#, lost, full, .pending) == .unknown)
@@ -162,6 +162,11 @@ import Testing
         #expect(try rest("2", lost, full, full) == nil)
         #expect(try rest("1", lost, full, poll) == nil)
         #expect(try rest("1", .pending, full, full) == nil)
+        // Nobody takes it up before a person has settled it.
+        var left = try table("1", [lost, full, .pending])
+        #expect(try JobEnding.leaveUnknown(in: &left).count == 1)
+        #expect(left.step(StepKey(stage: "a", item: 1))?.state == .pending)
+        #expect(left.snapshot.phase(isOwned: false) == .unknown)
     }
 
     @Test("for want of a secret around a stage the job is let go, and the stage is asked about again")
