@@ -220,11 +220,8 @@ extension JobSnapshot {
     /// Returns the submit of a step that went out and of which nobody knows whether the service took it; nil where it is
     /// known, or the step has ended all the same. Only in a job that nobody runs: else the response may be on its way.
     package func openSubmit(of key: StepKey) -> SubmitRecord? {
-        guard steps[key]?.state.isEnded == false, let submit = submits[key] else { return nil }
-        switch submit.phase {
-        case .sending, .unknown: return submit
-        case .intent, .submitted, .refused: return nil
-        }
+        guard steps[key]?.state.isEnded == false, let submit = submits[key], submit.isOpen else { return nil }
+        return submit
     }
 
     /// Returns whether a step would be submitted anew although nobody knows whether the service took its last submit.
