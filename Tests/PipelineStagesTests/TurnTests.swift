@@ -73,4 +73,28 @@ struct TurnTests {
         await waiting.value
         #expect(transport.inner.requests.first?.headers[.init("X-Amz-Date")!] == "19700101T010000Z")
     }
+
+    @Test("a submit whose token is fetched is not noted as sending either")
+    func token() async throws {
+        let phase = Mutex<SubmitRecord.Phase?>(nil)
+        let host = Mutex<MemoryStageHost?>(nil)
+        let service = ScriptedTransport { request, _ in
+            if request.url.hasSuffix("/token") {
+                phase.withLock { $0 = host.withLock { $0?.read(\.record)?.phase } }
+                return HTTPExchangeResponse(status: 200, body: Array(#"{"access_token": "t1"}"#.utf8), url: request.url)
+            }
+            return HTTPExchangeResponse(status: 200, body: Array(#"{"id": "j1"}"#.utf8), url: request.url)
+        }
+        let bench = try StageBench(
+            #"""
+            { "id": "a", "kind": "request", "service": "api",
+              "request": { "POST": "/jobs", "once": { "resend": true }, "capture": { "id": "$.id" } } }
+            """#, network: Network(transport: AuthorizingTransport(service)),
+            with: #"[ { "oauth2": { "tokenURL": "http://a.test/token", "clientID": "c", "clientSecret": "s" } } ]"#)
+        host.withLock { $0 = bench.host }
+        #expect(await bench.resume().isFinished)
+        #expect(phase.withLock(\.self) == .intent)
+        #expect(service.requests.map { String($0.url.split(separator: "/").last ?? "") } == ["token", "jobs"])
+        #expect(service.requests.last?.headers[.authorization] == "Bearer t1")
+    }
 }

@@ -20,6 +20,14 @@ public struct AuthorizingTransport: Transport {
         try await inner.turn(at: url, limits)
     }
 
+    public func authorize(
+        to url: String, by source: TokenSource, options: ExchangeOptions
+    ) async throws(ExchangeFailure) {
+        var options = options
+        options.requestOrigin = URLParts(url)?.origin
+        _ = try await tokens.token(from: source, options: options)
+    }
+
     public func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask {
         guard let source = request.tokenSource else { return inner.start(request, options: options) }
         var options = options

@@ -26,6 +26,12 @@ public struct CachingTransport: Transport {
         try await inner.turn(at: url, limits)
     }
 
+    public func authorize(
+        to url: String, by source: TokenSource, options: ExchangeOptions
+    ) async throws(ExchangeFailure) {
+        try await inner.authorize(to: url, by: source, options: options)
+    }
+
     public func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask {
         guard let policy = request.cachePolicy, Self.isCacheable(request, options) else {
             return inner.start(request, options: options)

@@ -12,6 +12,7 @@ public struct OAuth2: CredentialDecorator {
     }
 
     public var phase: DecorationPhase { .credentials }
+    public var tokenSource: TokenSource? { .endpoint(grant) }
     public var account: String {
         [grant.tokenURL, grant.clientID, grant.scope, grant.audience, grant.refreshToken, grant.assertion?.account]
             .map { $0 ?? "" }.joined(separator: "\u{0}")
@@ -22,7 +23,7 @@ public struct OAuth2: CredentialDecorator {
         guard let parts = URLParts(grant.tokenURL), !parts.authority.isEmpty else {
             throw RequestFailure("the tokenURL \"\(grant.tokenURL.forDisplay)\" is no absolute http or https URL")
         }
-        request.tokenSource = .endpoint(grant)
+        request.tokenSource = tokenSource
         request.credentialFields.insert(.authorization)
     }
 }

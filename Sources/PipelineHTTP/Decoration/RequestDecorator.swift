@@ -15,4 +15,10 @@ public protocol RequestDecorator: Sendable {
 public protocol CredentialDecorator: RequestDecorator {
     /// Tells accounts apart at one service, and holds over renewals of a token. It is a secret: to be hashed, never shown.
     var account: String { get }
+    /// The token that it says a request needs; nil when it puts in by itself what it has.
+    var tokenSource: TokenSource? { get }
+}
+
+extension CredentialDecorator {
+    public var tokenSource: TokenSource? { nil }
 }

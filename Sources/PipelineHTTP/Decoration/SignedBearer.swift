@@ -11,11 +11,12 @@ public struct SignedBearer: CredentialDecorator {
     }
 
     public var phase: DecorationPhase { .credentials }
+    public var tokenSource: TokenSource? { .signed(token) }
     public var account: String { token.account }
 
     public func decorate(_ request: inout RequestDescription, in context: DecorationContext) {
         guard request.claimCredentials() else { return }
-        request.tokenSource = .signed(token)
+        request.tokenSource = tokenSource
         request.credentialFields.insert(.authorization)
     }
 }

@@ -14,8 +14,18 @@ public protocol Transport: Sendable {
     ///
     /// - Throws: `cancelled` when the Swift task is, or why the transport takes no exchange.
     func turn(at url: String, _ limits: ServiceLimits) async throws(ExchangeFailure) -> ServiceTurn?
+
+    /// Gets the token that a request to the URL will need, unless it is there: the exchange then need not wait for it.
+    ///
+    /// - Throws: why there is none; the request would fail with the same.
+    func authorize(
+        to url: String, by source: TokenSource, options: ExchangeOptions
+    ) async throws(ExchangeFailure)
 }
 
 extension Transport {
     public func turn(at url: String, _ limits: ServiceLimits) async throws(ExchangeFailure) -> ServiceTurn? { nil }
+    public func authorize(
+        to url: String, by source: TokenSource, options: ExchangeOptions
+    ) async throws(ExchangeFailure) {}
 }

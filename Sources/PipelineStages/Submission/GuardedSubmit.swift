@@ -60,7 +60,7 @@ struct GuardedSubmit: Sendable {
         var turn: ServiceTurn?
         return try await perform(
             digest: digest, line: line, in: context, accept: accept,
-            ready: { () async throws(StageFailure) in turn = try await takeTurn(for: rendered, in: context) }
+            ready: { () async throws(StageFailure) in turn = try await ready(rendered, in: context) }
         ) { key async throws(StageFailure) in
             var request = rendered
             if let key { request.decorators.insert(key, at: 0) }
@@ -77,12 +77,12 @@ struct GuardedSubmit: Sendable {
         }
     }
 
-    /// Waits until the service's limits let it begin; nil without any.
-    private func takeTurn<Checkpoint>(
-        for rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    /// Waits until it can go out at once.
+    private func ready<Checkpoint>(
+        _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> ServiceTurn? {
         do throws(ExchangeFailure) {
-            return try await RequestSending(requests: requests, rendered: rendered, context: context).turn()
+            return try await RequestSending(requests: requests, rendered: rendered, context: context).ready()
         } catch {
             throw requests.failure(error, of: rendered, in: context)
         }

@@ -28,8 +28,7 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
             _ = await context.services.record(.nothing, of: id, named: name, isTrial: admission == .trial)
             return .failure(error)
         }
-        options.onToken = { context.conceal($0, as: "oauth2") }
-        options.onAuthentication = { context.authenticates() }
+        listenForTokens(&options)
         let decoration = rendered.decoration(over: requests.network, in: context)
         let recording = ExchangeRecording(started: context.now)
         options.onRequest = { recording.take($0) }
@@ -61,6 +60,28 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
             await context.services.turn(at: paced, requestsPerSecond: rate)
         }
         return try await requests.network.transport.turn(at: rendered.description.url, limits)
+    }
+
+    /// Waits until it can go out at once: its turn has come, and the token that it needs is there.
+    func ready() async throws(ExchangeFailure) -> ServiceTurn? {
+        do throws(ExchangeFailure) {
+            let turn = try await turn()
+            let credential = rendered.decorators.lazy.compactMap { $0 as? any CredentialDecorator }.first
+            var request = rendered.description
+            if let source = credential?.tokenSource, request.claimCredentials() {
+                var options = rendered.options
+                listenForTokens(&options)
+                try await requests.network.transport.authorize(to: request.url, by: source, options: options)
+            }
+            return turn
+        } catch {
+            throw await renewed(error)
+        }
+    }
+
+    private func listenForTokens(_ options: inout ExchangeOptions) {
+        options.onToken = { context.conceal($0, as: "oauth2") }
+        options.onAuthentication = { context.authenticates() }
     }
 
     /// Takes one of the places that the service has for remote jobs; without one the step waits, and nothing is counted.
