@@ -5,10 +5,12 @@ import Synchronization
 
 /// How items begin, go on and are asked to stop.
 extension BatchRunner {
-    /// Has those go on that were begun before.
+    /// Has those go on that were begun before. Of a batch that is being cancelled they are cancelled, at their services too.
     func goOn(_ state: inout State, on host: some ItemHost) async throws(JournalFailure) {
         if options.onlyReads { return }
-        if options.cancels { return try await ask(.cancel, .cancel, &state, host) }
+        if try await journal.inbox(of: lease.job)?.request == .cancel {
+            return try await ask(.cancel, .cancel, &state, host)
+        }
         let begun = FoundJobs()
         try await forEachItem(in: [.running, .suspended]) { (job) throws(JournalFailure) in
             try await host.goOn(job)

@@ -80,7 +80,9 @@ extension Journal {
             // Read under the lease: whoever had it may have written until then.
             guard let job = try await snapshot(of: batch) else { throw .noSuchJob(batch) }
             let changes: [JournalChange] = [.taken(mode), job.event(.jobResumed, at: time)]
-            try await commit(reopens ? [.reopened] + changes : changes, under: lease)
+            // Taking it up answers an earlier pause; a cancellation holds until it is done.
+            let isBeingCancelled = job.ended == nil && job.request == .cancel
+            try await commit(reopens && !isBeingCancelled ? [.reopened] + changes : changes, under: lease)
             return lease
         } catch {
             try? await release(lease)

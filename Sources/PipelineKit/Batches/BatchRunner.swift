@@ -49,8 +49,6 @@ package final class BatchRunner: Sendable {
         package var replacesChanged = false
         /// True if standard input is what the command line's `--each` means: never of a batch that is gone on with.
         package var readsStandardInput = false
-        /// Cancels every item that was begun, at its services too, and then the batch.
-        package var cancels = false
         /// The file that rows of results are appended to.
         package var results: ResultsFile?
         /// Called as rows are read and items end; returns at once.
@@ -201,7 +199,7 @@ package final class BatchRunner: Sendable {
         var state = first
         do throws(JournalFailure) {
             try await goOn(&state, on: host)
-            if !state.batch.isRead, !options.cancels {
+            if !state.batch.isRead, state.stop != .cancel {
                 state.isReading = true
                 group.addTask { await self.read() }
             }

@@ -66,21 +66,20 @@ struct CancelCommand: WorkspaceCommand {
             console.note("job \(record.id) has \(phase.rawValue == "succeeded" ? "succeeded" : "ended") already")
             return
         }
+        // What is refused is not asked of the job: it would be cancelled when somebody goes on with it.
+        let known = job.owner == nil ? try await inputs(of: job.snapshot, workspace) : nil
         if try await journal.post(.cancel, to: record.id) {
             console.note("job \(record.id): its process was told to cancel")
             return
         }
         // Nobody has the job: this process takes it up for as long as cancelling takes.
         let plan = try await workspace.plan(of: record)
+        let inputs = if let known { known } else { try await inputs(of: job.snapshot, workspace) }
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
             if let line = EventLine(event).text { console.note(line) }
         }
         if job.snapshot.batch != nil {
             if local { try await endItems(of: record.id, plan, by: engine, journal) }
-            let inputs =
-                local
-                ? try await secrets.assignments.known(of: record, in: plan, workspace)
-                : try await values(of: record, in: plan, workspace)
             let options = JobSession.Options(isJSON: false, isPlain: true, overwrites: false)
             try await BatchSession(JobSession(workspace, journal, console, options: options))
                 .cancel(job.snapshot, secretInputs: inputs)
@@ -91,19 +90,22 @@ struct CancelCommand: WorkspaceCommand {
             _ = try await engine.takeToEnd(record.id, plan: plan).run()
             return
         }
-        if let missing = try await workspace.missingSecret(of: plan, for: record) {
-            throw notTold(record.id, missing.failure.title, missing.failure.hint)
-        }
         let drive = try await engine.resume(
-            record.id, plan: plan, mode: .attached, interactivity: console.interactivity,
-            secretInputs: try await values(of: record, in: plan, workspace))
+            record.id, plan: plan, mode: .attached, interactivity: console.interactivity, secretInputs: inputs)
         drive.cancel()
         guard case .suspended(let cause) = try await drive.run() else { return }
         throw notTold(record.id, cause.explanation, nil)
     }
 
-    /// The values of the secret inputs with which services are told; all that they read must be there.
-    private func values(of record: JobRecord, in plan: Plan, _ workspace: Workspace) async throws -> JSONObject {
+    /// The values of the secret inputs with which services are told; what they read of secrets must be there.
+    private func inputs(of job: JobSnapshot, _ workspace: Workspace) async throws -> JSONObject {
+        let record = job.record
+        let plan = try await workspace.plan(of: record)
+        if local { return try await secrets.assignments.known(of: record, in: plan, workspace) }
+        // Of a batch each item asks for its own.
+        if job.batch == nil, let missing = try await workspace.missingSecret(of: plan, for: record) {
+            throw notTold(record.id, missing.failure.title, missing.failure.hint)
+        }
         do {
             return try await secrets.assignments.values(of: record, in: plan, workspace)
         } catch let error as CommandError where error.status == .suspended {

@@ -142,6 +142,7 @@ extension BatchSession {
         let lease = try await acquire(job)
         try await journal.reread(lease, as: batch, of: record)
         if given.retryFailed {
+            try await journal.commit([.requested(nil)], under: lease)
             _ = try await journal.retryItems(nil, in: Self.retriedStates(of: job, nil), of: lease)
         }
         let status = try await drive(

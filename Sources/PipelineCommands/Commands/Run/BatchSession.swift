@@ -47,7 +47,10 @@ struct BatchSession {
         DocumentNote(of: job)?.show(on: console)
         let lease = try await acquire(job)
         noteOthers(keys?.filter { !meant.contains($0) } ?? [])
-        if retries { _ = try await journal.retryItems(keys, in: states, of: lease) }
+        if retries {
+            try await journal.commit([.requested(nil)], under: lease)
+            _ = try await journal.retryItems(keys, in: states, of: lease)
+        }
         if let batch = try await journal.batch(lease.job) {
             var settings = batch.settings
             settings.spend = spend ?? settings.spend
@@ -195,15 +198,13 @@ struct BatchSession {
         return file
     }
 
-    /// Cancels a batch that nobody owns, with the items that were begun.
+    /// Takes up a batch that nobody owns and that was asked to cancel: its items that were begun are cancelled.
     func cancel(_ job: JobSnapshot, secretInputs: JSONObject) async throws {
         let plan = try await workspace.plan(of: job.record)
         let draft = JobDraft(job.record, plan: plan, secretInputs: secretInputs)
         let lease = try await acquire(job)
         let view = BatchView(console, key: job.record.key, job: job.record, plan: plan, isJSON: options.isJSON)
-        var running = BatchRunner.Options()
-        running.cancels = true
-        _ = try await run(job, lease, draft, view, running)
+        _ = try await run(job, lease, draft, view, BatchRunner.Options())
     }
 
     // MARK: Handing over

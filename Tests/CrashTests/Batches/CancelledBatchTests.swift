@@ -1,0 +1,100 @@
+import Foundation
+import JSONPath
+import PipelineTestKit
+import Synchronization
+import Testing
+
+/// A batch that a person cancelled, by the built program.
+@Suite("A batch that is cancelled")
+struct CancelledBatchTests {
+    /// Whoever went on with it began, and paid for, what had not been begun.
+    @Test("goes on being cancelled after its process was killed in the midst of it")
+    func killed() async throws {
+        try await withWorkplace { workplace in
+            try workplace.write("model.json", HeldService.document)
+            try workplace.write("rows.csv", HeldService.rows(4).text)
+            let isUp = Mutex(true)
+            let submits = Mutex(0)
+            let polls = Mutex(Set<String>())
+            let (areUnderWay, told) = (Gate(), Gate())
+            let service = try LoopbackServer { request in
+                switch request.method {
+                case "POST":
+                    let number = submits.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    return .json(#"{"id": "j\#(number)"}"#)
+                case "DELETE":
+                    told.open()
+                    return isUp.withLock(\.self) ? ScriptedAnswer([.stall]) : .json("{}")
+                default:
+                    let count = polls.withLock { polls in
+                        polls.insert(request.path)
+                        return polls.count
+                    }
+                    if count == 2 { areUnderWay.open() }
+                    return .json(#"{"state": "running"}"#)
+                }
+            }
+            defer { service.stop() }
+            let environment = workplace.environment(["API_URL": service.url])
+            func run(_ arguments: String...) async throws -> ProgramEnd {
+                try await workplace.program.run(arguments, environment: environment, folder: workplace.folder)
+            }
+            let program = try workplace.program.start(
+                ["run", "model.json", "--each", "rows.csv", "--batch", "june", "--at-once", "2"],
+                environment: environment, folder: workplace.folder)
+            await areUnderWay.wait()
+            #expect(try await run("cancel", "june").cause == .exited(0))
+            await told.wait()
+            program.signal(SIGKILL)
+            _ = await program.end
+            isUp.withLock { $0 = false }
+            let end = try await run("resume", "june")
+            #expect(end.cause == .exited(1) && end.errors.contains("batch june was cancelled"), "\(end)")
+            #expect(submits.withLock(\.self) == 2)
+            let shown = try await workplace.show("june")
+            #expect(shown["counts"]?["cancelled"] == 2 && shown["counts"]?["pending"] == 2, "\(shown.text)")
+        }
+    }
+
+    /// The next `resume` cancelled what the program had said it would not.
+    @Test("goes on as before when the cancellation was refused for a secret that is kept nowhere")
+    func refused() async throws {
+        try await withWorkplace { workplace in
+            let isDone = Mutex(false)
+            let asked = Gate()
+            let server = try LoopbackServer { _ in
+                asked.open()
+                return isDone.withLock(\.self) ? .json("{}") : ScriptedAnswer([.stall])
+            }
+            defer { server.stop() }
+            try workplace.write(
+                "demo.json",
+                """
+                { "pipeline": 1, "name": "demo",
+                  "inputs": { "tok": { "type": "string", "secret": true }, "n": { "type": "string" } },
+                  "stages": [ { "id": "a", "kind": "request",
+                                "request": { "POST": "${{ env.API_URL }}/jobs", "json": { "t": "${{ inputs.tok }}" },
+                                             "once": { "resend": true } } } ] }
+                """)
+            try workplace.write("rows.csv", "n\n1\n")
+            let environment = workplace.environment(["API_URL": server.url])
+            func run(_ arguments: String...) async throws -> ProgramEnd {
+                try await workplace.program.run(arguments, environment: environment, folder: workplace.folder)
+            }
+            let program = try workplace.program.start(
+                ["run", "demo.json", "--each", "rows.csv", "--batch", "june", "-i", "tok=hush"],
+                environment: environment, folder: workplace.folder)
+            await asked.wait()
+            program.signal(SIGKILL)
+            _ = await program.end
+            let refused = try await run("cancel", "june")
+            #expect(refused.cause == .exited(75), "\(refused)")
+            isDone.withLock { $0 = true }
+            let end = try await run("resume", "june", "-i", "tok=hush")
+            #expect(end.cause == .exited(0), "\(end)")
+        }
+    }
+}
