@@ -37,6 +37,27 @@ import Testing
         items.lines(ofAtWork: count).map { $0.rendered(inColor: false) }
     }
 
+    /// A batch whose service's places were all held by a paused one said nothing for as long as it waited.
+    @Test("says so where all wait for places that others hold, and not where one of its own is at work")
+    func full() {
+        var items = FailingItems()
+        for job in ["a", "b"] {
+            items.apply(waiting(job, .full, "s has 4 jobs that have not ended, as many as it may have"))
+        }
+        #expect(text(items, atWork: 3) == [])
+        #expect(
+            text(items, atWork: 2) == [
+                "2 of 2 at work wait: get: s has 4 jobs that have not ended, as many as it may have",
+                "  hint: paused, suspended and unknown jobs keep their places; 'pipeline list' shows them",
+            ])
+        items.apply(failure("c"))
+        let one = Self.line.replacing("try again", with: "tries again")
+        #expect(text(items, atWork: 3) == ["1 of 3 at work \(one)", Self.hint])
+        items.apply(waiting("b", .poll))
+        items.apply(event(.stageSucceeded, "c"))
+        #expect(text(items, atWork: 2) == [])
+    }
+
     @Test("counts each item once, however often it fails and while it tries, until it goes on or comes to rest")
     func counts() {
         var items = FailingItems()

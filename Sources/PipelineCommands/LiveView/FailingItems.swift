@@ -1,8 +1,8 @@
 import JSONPath
 import PipelineCore
 
-/// The items of a batch whose attempts fail, or whose service is closed, counted by the reason: what keeps a batch from
-/// going on although none of its items has failed.
+/// The items of a batch whose attempts fail, or whose service is closed or full, counted by the reason: what keeps a batch
+/// from going on although none of its items has failed.
 ///
 /// It has the words of each reason once, and an entry for each item that it holds up now: no more than are at work.
 struct FailingItems: Sendable {
@@ -12,8 +12,8 @@ struct FailingItems: Sendable {
     private struct Words: Sendable {
         let title: String
         let hint: String?
-        /// True if nothing was tried: the service takes no requests.
-        let isClosed: Bool
+        /// True if nothing was tried: the service takes no requests, or no further jobs.
+        let isHeld: Bool
         /// True if a request was sent and no response came.
         let hasNoResponse: Bool
         var count = 0
@@ -24,6 +24,8 @@ struct FailingItems: Sendable {
         let reason: Reason
     }
 
+    /// Waiting for a place is no reason as long as others of the batch are at work: theirs become free.
+    private static let full = "full"
     /// That many reasons are told.
     private static let most = 3
 
@@ -65,13 +67,22 @@ struct FailingItems: Sendable {
 
     private mutating func wait(_ event: JobEvent, _ step: StepKey) {
         switch event.data["reason"]?.string.flatMap(WaitReason.Kind.init(rawValue:)) {
-        case .closed:
-            let title = event.data["detail"]?.string ?? "the service takes no requests now"
-            let words = Words(title: title, hint: nil, isClosed: true, hasNoResponse: false)
-            insert(event.job, step, Reason(stage: step.stage, code: "closed"), words)
-        case .poll, .time, .callback, .full, .renewal: remove(event.job, at: step)
+        case .closed: hold(event, step, "closed", "the service takes no requests now", hint: nil)
+        case .full:
+            hold(
+                event, step, Self.full, "the service has as many jobs as it may have",
+                hint: "paused, suspended and unknown jobs keep their places; 'pipeline list' shows them")
+        case .poll, .time, .callback, .renewal: remove(event.job, at: step)
         case .retry, .refused, .settle, .interrupted, .noAnswer, .secret, nil: break
         }
+    }
+
+    private mutating func hold(
+        _ event: JobEvent, _ step: StepKey, _ code: String, _ title: String, hint: String?
+    ) {
+        let words = Words(
+            title: event.data["detail"]?.string ?? title, hint: hint, isHeld: true, hasNoResponse: false)
+        insert(event.job, step, Reason(stage: step.stage, code: code), words)
     }
 
     private mutating func insert(_ job: JobID, _ step: StepKey, _ failure: StepFailure) {
@@ -80,7 +91,7 @@ struct FailingItems: Sendable {
         let group = failed.group(of: "")
         let code = failed.refusal == nil ? failure.hint ?? group.code : group.code
         let words = Words(
-            title: failure.title, hint: failure.hint, isClosed: false,
+            title: failure.title, hint: failure.hint, isHeld: false,
             hasNoResponse: failure.request != nil && failure.status == nil)
         insert(job, step, Reason(stage: step.stage, code: code), words)
     }
@@ -95,8 +106,10 @@ struct FailingItems: Sendable {
 
     // MARK: What is told
 
-    /// The reasons that are told, those of most items first.
-    private var told: [(reason: Reason, words: Words)] {
+    /// The reasons that are told where so many items are at work, those of most items first.
+    private func told(ofAtWork count: Int) -> [(reason: Reason, words: Words)] {
+        let all = max(count, entries.count)
+        let reasons = reasons.filter { $0.key.code != Self.full || $0.value.count == all }
         let sorted = reasons.sorted { left, right in
             if left.value.count != right.value.count { return left.value.count > right.value.count }
             return (left.key.stage ?? "", left.key.code) < (right.key.stage ?? "", right.key.code)
@@ -104,10 +117,12 @@ struct FailingItems: Sendable {
         return sorted.prefix(Self.most).map { (reason: $0.key, words: $0.value) }
     }
 
-    var toldReasons: Set<Reason> { Set(told.map(\.reason)) }
+    func toldReasons(ofAtWork count: Int) -> Set<Reason> { Set(told(ofAtWork: count).map(\.reason)) }
 
     /// The stage of a told reason that is a service's silence; nil without one.
-    var stageWithoutResponse: String? { told.first { $0.words.hasNoResponse }?.reason.stage }
+    func stageWithoutResponse(ofAtWork count: Int) -> String? {
+        told(ofAtWork: count).first { $0.words.hasNoResponse }?.reason.stage
+    }
 
     /// A line for each reason, with what can be done about it below.
     ///
@@ -116,17 +131,18 @@ struct FailingItems: Sendable {
     ///   - batch: the key of the batch, where the lines do not stand below it.
     func lines(ofAtWork count: Int, batch: String? = nil) -> [StyledText] {
         let name = batch.map { "\($0): " } ?? ""
-        let told = self.told
+        let told = told(ofAtWork: count)
         let all = max(count, entries.count)
         var lines: [StyledText] = []
         for (reason, words) in told {
             let isOne = words.count == 1
-            let verb = words.isClosed ? (isOne ? "waits:" : "wait:") : (isOne ? "tries again:" : "try again:")
+            let verb = words.isHeld ? (isOne ? "waits:" : "wait:") : (isOne ? "tries again:" : "try again:")
             let stage = reason.stage.map { "\($0): " } ?? ""
             lines.append("\(name)\("\(words.count) of \(all) at work \(verb)", .yellow) \(stage)\(words.title)")
             if let hint = words.hint { lines.append("  \("hint:", .cyan) \(hint)") }
         }
-        let rest = told.reduce(entries.count) { $0 - $1.words.count }
+        let reasons = reasons.filter { $0.key.code != Self.full }
+        let rest = reasons.values.reduce(0) { $0 + $1.count } - told.reduce(0) { $0 + $1.words.count }
         if rest > 0 { lines.append("\(name)\(rest) more for other reasons") }
         return lines
     }

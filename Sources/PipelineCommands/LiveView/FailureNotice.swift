@@ -30,14 +30,14 @@ struct FailureNotice: Sendable {
 
     /// Returns what is to be told of a batch that got no further since the last look; nil when there is nothing new.
     mutating func look(atWork count: Int, batch: String) -> Message? {
-        let reasons = failing.toldReasons
+        let reasons = failing.toldReasons(ofAtWork: count)
         let standsStill = !hasProgress && !reasons.isEmpty
         hasProgress = false
         looks += 1
         if reasons.isEmpty { told = [] }
         guard standsStill, !reasons.isSubset(of: told) || looks >= Self.interval else { return nil }
         (told, looks) = (reasons, 0)
-        let stage = hasToldStage ? nil : failing.stageWithoutResponse
+        let stage = hasToldStage ? nil : failing.stageWithoutResponse(ofAtWork: count)
         if stage != nil { hasToldStage = true }
         return Message(lines: failing.lines(ofAtWork: count, batch: batch), stage: stage)
     }
