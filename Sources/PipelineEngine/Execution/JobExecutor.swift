@@ -219,6 +219,8 @@ actor JobExecutor {
     }
 
     private func apply(_ input: JobInput) throws(JournalFailure) -> [JobCommand] {
+        // An optimised build has lost its way back to an actor before; then two threads would change the state at once.
+        preconditionIsolated()
         let moment = JobMoment(
             ports.clock.reading, isWatched: ports.isWatched(history.job), redactor: redactor.current)
         do throws(IllegalTransition) {

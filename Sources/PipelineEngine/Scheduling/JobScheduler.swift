@@ -152,6 +152,8 @@ package actor JobScheduler {
     }
 
     private func receive(_ message: Message, _ group: inout DiscardingTaskGroup) {
+        // As with the state of a job: see its executor.
+        preconditionIsolated()
         checkClock()
         switch message {
         case .adopt(let drive):

@@ -33,7 +33,10 @@ package final class Mailbox<Message: Sendable>: Sendable {
     package var isEmpty: Bool { state.withLock { $0.messages.isEmpty } }
 
     /// The next message; one reader at a time.
-    package func next() async -> Message {
+    ///
+    /// With the isolation as a parameter the reader goes back to its actor by itself. Swift 6.3 counts on a function without
+    /// one to do that, and leaves it out of a generic one that it has specialized (-Osize).
+    package func next(isolation: isolated (any Actor)? = #isolation) async -> Message {
         await withCheckedContinuation { continuation in
             let message = state.withLock { state -> Message? in
                 if !state.messages.isEmpty { return state.messages.removeFirst() }
