@@ -8,7 +8,8 @@ package struct JournalWorker: Sendable, Hashable {
     package let name: String
     package let host: String
     package let version: String
-    /// The time when it began, and the one when it renewed its lease last, by the database's clock.
+    /// The time from which on it has renewed its lease without interruption, and the one when it did so last, by the
+    /// database's clock.
     package let since: Timestamp
     package let renewed: Timestamp
     package let isAlive: Bool
@@ -70,7 +71,7 @@ extension PostgresJournal {
             hub.keep(leases)
         }) { (rows) throws(JournalFailure) in
             try rows.keep(owner)
-            try rows.freeJobsOfDeadWorkers()
+            try rows.freeJobsOfDeadWorkers(for: owner)
             let claimed = try rows.claim(room, expiringAfter: now, for: owner, host, unwanted)
             guard claimed.count < room else { return claimed }
             return try claimed + rows.claim(room - claimed.count, for: owner, host, unwanted)
@@ -80,6 +81,19 @@ extension PostgresJournal {
 
     /// Returns whether a job was claimed here and not begun.
     package func isClaimed(_ job: JobID) -> Bool { hub.isClaimed(job) }
+
+    /// The jobs of which somebody is still to be told and that nobody has, oldest first. What a dead worker had is let go
+    /// with a claim, and not sooner.
+    package func untoldJobs() async throws(JournalFailure) -> [JobID] {
+        try await reader.read { (reader) throws(JournalFailure) in
+            try reader.all(
+                """
+                SELECT id FROM jobs WHERE owner IS NULL
+                    AND number IN (SELECT job FROM notifications WHERE state = 'due') ORDER BY id
+                """
+            ) { JobID($0.text("id")) }
+        }
+    }
 
     /// Lets a claimed job go that is not to be begun here.
     package func decline(_ job: JobID) async throws(JournalFailure) {
@@ -135,15 +149,19 @@ extension PostgresJournal {
 }
 
 extension JobRows where Connection == PostgresConnection {
-    /// Lets go what dead workers had. Their rows are locked meanwhile: one that was only stopped comes back to find out.
-    func freeJobsOfDeadWorkers() throws(JournalFailure) {
+    /// Lets go what dead workers had, once the owner itself has lived for one lease: after an outage of the database, in
+    /// which nobody could renew, those that live have come back by then. The rows of the dead are locked meanwhile: one
+    /// that was only stopped comes back to find out.
+    func freeJobsOfDeadWorkers(for owner: OwnerID) throws(JournalFailure) {
         try run(
             """
             WITH dead AS MATERIALIZED (SELECT id FROM workers
                 WHERE lease_until <= clock_timestamp() AND EXISTS (SELECT 1 FROM jobs WHERE owner = workers.id)
+                    AND EXISTS (SELECT 1 FROM workers AS own WHERE own.id = :owner
+                        AND own.since <= clock_timestamp() - :length * INTERVAL '1 millisecond')
                 FOR SHARE SKIP LOCKED)
             UPDATE jobs SET owner = NULL WHERE owner IN (SELECT id FROM dead)
-            """)
+            """, ["owner": owner.text, "length": owners.length])
     }
 
     /// Claims jobs with something that expires, that of which something expires first before the others; else the oldest.

@@ -48,13 +48,17 @@ package final class PostgresOwners: JournalOwners {
     /// The view `owners` says by the database's clock who lives.
     package func isLiving(_ owner: OwnerID, boot: String, until: Int64) -> Bool { boot == "alive" }
 
+    /// An owner that could not renew for half a lease lives anew from now on: when the database was away the leases of
+    /// others may have run out sooner than its own.
     package func renew(_ owner: OwnerID, on connection: PostgresConnection) throws(JournalFailure) {
         try connection.run(
             """
             INSERT INTO workers (id, host, version, since, renewed, lease_until)
             VALUES (:owner, :host, :version, clock_timestamp(), clock_timestamp(),
                 clock_timestamp() + :length * INTERVAL '1 millisecond')
-            ON CONFLICT (id) DO UPDATE SET renewed = excluded.renewed, lease_until = excluded.lease_until
+            ON CONFLICT (id) DO UPDATE SET renewed = excluded.renewed, lease_until = excluded.lease_until,
+                since = CASE WHEN workers.renewed < clock_timestamp() - :length * INTERVAL '0.5 millisecond'
+                    THEN excluded.since ELSE workers.since END
             """, ["owner": owner.text, "host": host, "version": version, "length": length], expecting: nil
         ) { .stale }
     }
@@ -169,9 +173,15 @@ package final class PostgresOwners: JournalOwners {
         }
     }
 
-    /// After how many milliseconds to look for renewals again; nil while nobody is to be renewed.
+    /// After how many milliseconds to look for renewals again: when the next is due, and not at once for one that was
+    /// refused; nil while nobody is to be renewed.
     var renewalInterval: Int? {
-        state.withLock { Self.living($0).isEmpty } ? nil : max(1, Int(length / 3))
+        let now = clock.now
+        return state.withLock { state in
+            if Self.living(state).isEmpty { return nil }
+            let rest = state.renewed.map { $0 + length / 3 - now } ?? length / 3
+            return Int(max(1, length / 30, min(rest, length / 3)))
+        }
     }
 
     /// Returns whether leases were renewed so lately that nobody else can have taken a job: a tenth less than they last.

@@ -211,6 +211,38 @@ struct PostgresJournalTests {
         for journal in [first, second] { await journal.close() }
     }
 
+    /// After an outage of the database the first worker that came back took the jobs of all others, whose leases had run out
+    /// as its own had: a submit that was answered meanwhile was unknown. A job was also taken to notify somebody.
+    @Test("gives jobs of workers that could not renew to one that has lived for a lease without interruption")
+    func takesOverAfterOutage() async throws {
+        let world = try await PostgresWorld()
+        let (first, second) = (try world.openPostgres(), try world.openPostgres())
+        func set(_ columns: String) async throws {
+            try await world.server.query("UPDATE pipeline.workers SET \(columns)", in: world.database)
+        }
+        try await first.becomeWorker(atOnce: 4)
+        try await second.becomeWorker(atOnce: 4)
+        var job = background(1)
+        job.notifications["n"] = NotificationRecord(
+            id: "n", entry: 0, event: .late, state: .due, due: .at(1), time: .at(1), title: "late")
+        let lease = try await first.create(job, events: [], owner: first.owner)
+        // Both have lived for long, and for more than half a lease nobody could renew.
+        try await set(
+            """
+            since = now() - interval '1 day', renewed = now() - interval '31 minutes',
+            lease_until = now() - interval '1 minute'
+            """)
+        #expect(try await second.claimJobs(4, at: .at(1)).isEmpty)
+        #expect(try await second.untoldJobs().isEmpty)
+        // The first is back, and has its job still.
+        try await first.commit([.requested(nil)], under: lease)
+        try await set("since = now() - interval '59 minutes'")
+        #expect(try await second.claimJobs(4, at: .at(1)).isEmpty)
+        try await set("since = now() - interval '61 minutes'")
+        #expect(try await second.claimJobs(4, at: .at(1)) == [lease.job])
+        for journal in [first, second] { await journal.close() }
+    }
+
     @Test("gives jobs of a worker that ends at once to others, which are told of it")
     func letsGoAtTheEnd() async throws {
         let world = try await PostgresWorld()
