@@ -5,39 +5,52 @@ import PipelineTestKit
 import Synchronization
 import Testing
 
-/// A batch of which the journal refuses a write of an item, in virtual time.
+/// A batch of which the journal refuses a write of an item, or whose items another process lets go, in virtual time.
 @Suite("A batch whose item's commit is refused")
 struct BatchRefusalTests {
-    /// Begins items of which a write is refused at once; each goes on elsewhere, and ends 20 s later.
+    /// Begins items of which a write is refused at once, or which another process lets go after a second, for it lacks a
+    /// secret; each goes on elsewhere, and ends 20 s after it began.
     private final class Host: ItemHost {
         let retakesRefused: Bool
+        let runsHere: Bool
         let runner = Mutex<BatchRunner?>(nil)
         private let journal: MemoryJournal
         private let process: SimulatedProcess
 
-        init(_ journal: MemoryJournal, _ process: SimulatedProcess, retakesRefused: Bool) {
+        init(_ journal: MemoryJournal, _ process: SimulatedProcess, retakesRefused: Bool, runsHere: Bool) {
             self.journal = journal
             self.process = process
             self.retakesRefused = retakesRefused
+            self.runsHere = runsHere
         }
 
         func begin(_ record: JobRecord, _ draft: JobDraft) async throws(JournalFailure) {
             let job = JobSnapshot(record: record, steps: [:], mode: .background)
             let lease = try await journal.create(job, events: [], owner: process.owner)
-            let refusal = Result<JobEnd, JournalFailure>.failure(.full(folder: "/state"))
-            runner.withLock { $0 }?.rested(record.id, item: record.item?.key, refusal)
-            process.simulation.schedule(after: .seconds(20)) { [journal, process] in
-                process.lane.start {
-                    var outcome = ItemOutcome(.succeeded)
-                    outcome.ended = process.clock.now
-                    try? await journal.commit([.item(outcome), .ended(process.clock.now)], under: lease)
+            if runsHere {
+                let refusal = Result<JobEnd, JournalFailure>.failure(.full(folder: "/state"))
+                runner.withLock { $0 }?.rested(record.id, item: record.item?.key, refusal)
+            } else {
+                after(.seconds(1)) { [journal] in
+                    try await journal.commit([.item(ItemOutcome(.suspended)), .released(.secret)], under: lease)
                 }
+            }
+            after(.seconds(20)) { [journal, process, runsHere] in
+                let last = try await runsHere ? lease : journal.acquire(record.id, for: process.owner)
+                var outcome = ItemOutcome(.succeeded)
+                outcome.ended = process.clock.now
+                try await journal.commit([.item(outcome), .ended(process.clock.now)], under: last)
+            }
+        }
+
+        private func after(_ time: Duration, _ body: @escaping @Sendable () async throws -> Void) {
+            process.simulation.schedule(after: time) { [process] in
+                process.lane.start { try? await body() }
             }
         }
 
         func retry(_ job: JobID, _ again: RestartScope) {}
         func goOn(_ job: JobID) {}
-        var runsHere: Bool { true }
         var room: Int { 64 }
         func suspend(_ cause: SuspensionCause) {}
     }
@@ -52,7 +65,7 @@ struct BatchRefusalTests {
     }
 
     /// Runs a batch of two items.
-    private func run(retakesRefused: Bool, atOnce: Int) throws -> Outcome {
+    private func run(retakesRefused: Bool, runsHere: Bool = true, atOnce: Int) throws -> Outcome {
         let simulation = Simulation(seed: 1)
         let process = SimulatedProcess(simulation, name: "daemon")
         let memory = MemoryJournal()
@@ -64,7 +77,7 @@ struct BatchRefusalTests {
             id: JobID(at: simulation.now, random: (9, 1)), pipeline: "two", key: "june", started: simulation.now,
             source: source, sourceName: "two.json", digest: "two", inputs: [:], environment: [:],
             folders: JobFolders(document: "/", output: "/"), overwrites: false)
-        let host = Host(memory, process, retakesRefused: retakesRefused)
+        let host = Host(memory, process, retakesRefused: retakesRefused, runsHere: runsHere)
         let (ending, ids) = (Ending(), IDs())
         let task = process.lane.start {
             do throws(JournalFailure) {
@@ -108,6 +121,14 @@ struct BatchRefusalTests {
     @Test("waits for items that are taken up again, and ends with them", arguments: [1, 64])
     func waits(atOnce: Int) throws {
         let outcome = try run(retakesRefused: true, atOnce: atOnce)
+        #expect(outcome.end == .success(.ended(.succeeded)))
+        #expect(outcome.batch?.batch?.count(.succeeded) == 2)
+    }
+
+    /// It was suspended as interrupted, which a person has to end, when all that had begun were let go at the same moment.
+    @Test("waits for items that one worker has left to the others, and ends with them", arguments: [1, 64])
+    func leftToOthers(atOnce: Int) throws {
+        let outcome = try run(retakesRefused: true, runsHere: false, atOnce: atOnce)
         #expect(outcome.end == .success(.ended(.succeeded)))
         #expect(outcome.batch?.batch?.count(.succeeded) == 2)
     }

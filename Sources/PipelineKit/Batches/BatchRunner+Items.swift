@@ -123,6 +123,22 @@ extension BatchRunner {
         return false
     }
 
+    /// Returns whether an item goes on by itself although nobody runs it, where items run anywhere: a worker that lacks what
+    /// it needs has left it to the others. For what this process lacks itself the batch is let go.
+    func awaitsOthers(_ state: State, _ host: some ItemHost) async throws(JournalFailure) -> Bool {
+        guard !host.runsHere, state.stop == nil, state.itemCause == nil, state.failure == nil else { return false }
+        var last = 0
+        while true {
+            // Since the last look somebody may have taken it up.
+            let items = try await journal.items(of: lease.job, in: [.running, .suspended], after: last, limit: 64)
+            guard let end = items.last else { return false }
+            last = end.number
+            for job in items.compactMap(\.job) {
+                if let found = try await journal.snapshot(of: job), found.goesOnByItself { return true }
+            }
+        }
+    }
+
     /// Begins an item, and gives its job; nil for one that can't be begun and has failed by that, and for one that a
     /// person has cancelled since it was read.
     private func begin(

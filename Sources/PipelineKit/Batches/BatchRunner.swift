@@ -209,7 +209,8 @@ package final class BatchRunner: Sendable {
             while true {
                 let couldBegin = try await begin(&state, on: host)
                 if state.stop?.isHard == true { break }
-                if !state.isReading, options.onlyReads || !state.isWorking && !couldBegin { break }
+                if !state.isReading, options.onlyReads { break }
+                if !state.isReading, !state.isWorking, !couldBegin, try await !awaitsOthers(state, host) { break }
                 try await receive(await mailbox.next(), &state, host)
                 for message in mailbox.takeAll() { try await receive(message, &state, host) }
                 try await refresh(&state)
