@@ -104,13 +104,10 @@ struct PostgresWorld: JournalWorld {
         await expire(owner)
     }
 
-    /// All others have lived for more than a lease by now: they may take what it had.
     private func expire(_ owner: OwnerID) async {
         _ = try? await server.query(
-            """
-            UPDATE pipeline.workers SET since = since - interval '2 hours', lease_until = CASE
-                WHEN id = '\(owner.text)' THEN now() - interval '1 second' ELSE lease_until END
-            """, in: database)
+            "UPDATE pipeline.workers SET lease_until = now() - interval '1 second' WHERE id = '\(owner.text)'",
+            in: database)
     }
 
     func remove() {}

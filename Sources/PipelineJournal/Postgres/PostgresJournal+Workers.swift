@@ -8,8 +8,7 @@ package struct JournalWorker: Sendable, Hashable {
     package let name: String
     package let host: String
     package let version: String
-    /// The time from which on it has renewed its lease without interruption, and the one when it did so last, by the
-    /// database's clock.
+    /// The time when it began, and the one when it renewed its lease last, by the database's clock.
     package let since: Timestamp
     package let renewed: Timestamp
     package let isAlive: Bool
@@ -69,9 +68,9 @@ extension PostgresJournal {
         let leases = try await writer.write(onCommit: { [owners, hub] (leases: [Lease]) in
             for lease in leases { owners.add(lease) }
             hub.keep(leases)
-        }) { (rows) throws(JournalFailure) in
+        }) { [owners] (rows) throws(JournalFailure) in
             try rows.keep(owner)
-            try rows.freeJobsOfDeadWorkers(for: owner)
+            if owners.mayTakeOver { try rows.freeJobsOfDeadWorkers() }
             let claimed = try rows.claim(room, expiringAfter: now, for: owner, host, unwanted)
             guard claimed.count < room else { return claimed }
             return try claimed + rows.claim(room - claimed.count, for: owner, host, unwanted)
@@ -149,19 +148,15 @@ extension PostgresJournal {
 }
 
 extension JobRows where Connection == PostgresConnection {
-    /// Lets go what dead workers had, once the owner itself has lived for one lease: after an outage of the database, in
-    /// which nobody could renew, those that live have come back by then. The rows of the dead are locked meanwhile: one
-    /// that was only stopped comes back to find out.
-    func freeJobsOfDeadWorkers(for owner: OwnerID) throws(JournalFailure) {
+    /// Lets go what dead workers had. Their rows are locked meanwhile: one that was only stopped comes back to find out.
+    func freeJobsOfDeadWorkers() throws(JournalFailure) {
         try run(
             """
             WITH dead AS MATERIALIZED (SELECT id FROM workers
                 WHERE lease_until <= clock_timestamp() AND EXISTS (SELECT 1 FROM jobs WHERE owner = workers.id)
-                    AND EXISTS (SELECT 1 FROM workers AS own WHERE own.id = :owner
-                        AND own.since <= clock_timestamp() - :length * INTERVAL '1 millisecond')
                 FOR SHARE SKIP LOCKED)
             UPDATE jobs SET owner = NULL WHERE owner IN (SELECT id FROM dead)
-            """, ["owner": owner.text, "length": owners.length])
+            """)
     }
 
     /// Claims jobs with something that expires, that of which something expires first before the others; else the oldest.

@@ -19,6 +19,8 @@ package final class PostgresOwners: JournalOwners {
         var workers: Set<OwnerID> = []
         /// The time when leases were written last, by the local clock, counted from before they were sent.
         var renewed: Int64?
+        /// The time of the first renewal after half a lease or more without one, by the same clock.
+        var interrupted: Int64?
     }
 
     /// The owner of the process's group commits, whose row has their tokens.
@@ -48,17 +50,13 @@ package final class PostgresOwners: JournalOwners {
     /// The view `owners` says by the database's clock who lives.
     package func isLiving(_ owner: OwnerID, boot: String, until: Int64) -> Bool { boot == "alive" }
 
-    /// An owner that could not renew for half a lease lives anew from now on: when the database was away the leases of
-    /// others may have run out sooner than its own.
     package func renew(_ owner: OwnerID, on connection: PostgresConnection) throws(JournalFailure) {
         try connection.run(
             """
             INSERT INTO workers (id, host, version, since, renewed, lease_until)
             VALUES (:owner, :host, :version, clock_timestamp(), clock_timestamp(),
                 clock_timestamp() + :length * INTERVAL '1 millisecond')
-            ON CONFLICT (id) DO UPDATE SET renewed = excluded.renewed, lease_until = excluded.lease_until,
-                since = CASE WHEN workers.renewed < clock_timestamp() - :length * INTERVAL '0.5 millisecond'
-                    THEN excluded.since ELSE workers.since END
+            ON CONFLICT (id) DO UPDATE SET renewed = excluded.renewed, lease_until = excluded.lease_until
             """, ["owner": owner.text, "host": host, "version": version, "length": length], expecting: nil
         ) { .stale }
     }
@@ -190,7 +188,22 @@ package final class PostgresOwners: JournalOwners {
         return state.withLock { state in state.renewed.map { now < $0 + length - length / 10 } ?? false }
     }
 
-    func markRenewed(at time: Int64) { state.withLock { $0.renewed = time } }
+    /// Returns whether this process may let go what dead workers had. While the database was away nobody could renew: whoever
+    /// comes back waits for one lease, until the others that live have come back too.
+    var mayTakeOver: Bool {
+        let now = clock.now
+        return state.withLock { state in
+            if let interrupted = state.interrupted, now < interrupted + length { return false }
+            return state.renewed.map { now < $0 + length / 2 } ?? true
+        }
+    }
+
+    func markRenewed(at time: Int64) {
+        state.withLock { state in
+            if let renewed = state.renewed, time >= renewed + length / 2 { state.interrupted = time }
+            state.renewed = time
+        }
+    }
 }
 
 extension JobRecord {

@@ -79,8 +79,6 @@ struct LostFileTests {
                     ["worker", "--state-dir", workplace.path(name)], environment: workplace.environment(variables),
                     folder: workplace.folder, limit: .seconds(120))
                 #expect(await worker.hasWritten("ready"), "\(worker.text)")
-                // It has lived for longer than a lease: it takes over at once what a dead one had.
-                try await server.query("UPDATE pipeline.workers SET since = since - interval '1 minute'", in: database)
                 return worker
             }
             func wait(for sql: String, toBe count: String) async throws {

@@ -31,8 +31,6 @@ struct WorkerTests {
                 environment: workplace.environment(environment.merging(more) { $1 }), folder: workplace.folder,
                 limit: .seconds(300))
             #expect(await worker.hasWritten("ready"), "\(worker.text)")
-            // It has lived for longer than a lease: it takes over at once what dead ones had.
-            try await server.query("UPDATE pipeline.workers SET since = since - interval '1 minute'", in: database)
             return worker
         }
 
