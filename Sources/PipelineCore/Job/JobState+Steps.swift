@@ -136,6 +136,7 @@ extension JobState {
         rules.watch.inside.remove(key)
         notifications.mayHaveMoved = true
         marks.note(notes, of: key)
+        Renewal.note(notes, of: key, in: &table)
         guard let stage = table.plan.stage(key.stage), case .running = table.step(key)?.state else { return }
         let counts = end.isResume(of: stage) && openResume(key, .transferEnded) ? rules.watch.takeCount(of: key) : 0
         switch call.end(end) {
@@ -265,6 +266,7 @@ extension JobState {
     /// Keeps what a call under way says.
     mutating func save(_ report: StepReport, of key: StepKey, _ notes: StepNotes) {
         marks.note(notes, of: key)
+        Renewal.note(notes, of: key, in: &table)
         var counts = 0
         if case .submit(let submit, _, _) = report, submit.phase == .submitted,
             snapshot.submits[key]?.phase != .submitted
