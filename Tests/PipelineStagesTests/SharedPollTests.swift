@@ -97,22 +97,29 @@ struct SharedPollTests {
 
     private func benches(
         _ count: Int, _ service: Service, list: String = #""query": { "ids": "${{ join(ids, ',') }}" }"#,
-        isCounted: Bool = true, network: Network? = nil, with decorators: String = "[]", accounts: [JSON] = []
+        isCounted: Bool = true, network: Network? = nil, with decorators: String = "[]", accounts: [JSON] = [],
+        logsIn: Bool = false
     ) throws -> [StageBench] {
         // Where requests are counted, all who are called at once are waited for; one of them asks.
         let polls = SharedPolls { waiting in
             if isCounted { while waiting() < count / max(1, accounts.count) - 1 { await Task.yield() } }
             for _ in 0..<300 { await Task.yield() }
         }
+        let login =
+            #"{ "id": "login", "kind": "request", "request": { "POST": "http://api.test/" }, "capture": { "token": "$" } },"#
+        let bearer = #""with": [ { "bearer": "${{ stages.login.token }}" } ],"#
         return try (0..<count).map { index in
-            let inputs: JSONObject = accounts.isEmpty ? [:] : ["account": accounts[index % accounts.count]]
+            let account: JSON = accounts.isEmpty ? .null : accounts[index % accounts.count]
+            let inputs: JSONObject = accounts.isEmpty || logsIn ? [:] : ["account": account]
+            let captures: [String: JSON] = logsIn ? ["login": ["token": account]] : [:]
             return try StageBench(
                 """
-                { "id": "model", "kind": "compute", "service": "api",
+                \(logsIn ? login : "") { "id": "model", "kind": "compute", "service": "api", \(logsIn ? bearer : "")
                   "submit": { "POST": "/jobs", "once": { "resend": true }, "capture": { "id": "$.id" } },
                   "poll": { "GET": "/jobs/${{ self.id }}", "every": "10s", "status": "$.state", "succeeded": ["done"],
                             "list": { "GET": "/jobs", \(list), "items": "$[*]", "id": "$.id", "atMost": 20 } } }
-                """, network: network ?? service.network, inputs: inputs, with: decorators, polls: polls)
+                """, network: network ?? service.network, inputs: inputs, captures: captures, with: decorators,
+                polls: polls)
         }
     }
 
@@ -302,6 +309,16 @@ struct SharedPollTests {
         let (accounts, lists) = seen.withLock { $0 }
         #expect(lists.count == 2 && lists.allSatisfy { $0.ids.count == 6 }, "\(lists)")
         for list in lists { #expect(list.ids.allSatisfy { accounts[$0] == list.account }, "\(list)") }
+    }
+
+    @Test("a token that a login gave shares no list with another one, which may be of another account")
+    func tokens() async throws {
+        let service = Service()
+        let benches = try benches(12, service, accounts: ["a", "b"], logsIn: true)
+        for bench in benches { await bench.resume() }
+        var open = Set(benches.indices)
+        _ = await round(benches, &open)
+        #expect(service.state.withLock { $0.lists == 2 && $0.singles == 0 })
     }
 
     @Test("keys, boundaries and traces, which differ for each job, keep no list apart")

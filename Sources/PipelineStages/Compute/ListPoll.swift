@@ -68,7 +68,7 @@ struct ListPoll {
         do throws(StageFailure) {
             let rendered = try await requests.render(list.request, in: context, role: "poll") { $0.ids = .array([]) }
             guard let shape = await rendered.shapeDigestInput() else { return nil }
-            let service = RequestSending(requests: requests, rendered: rendered, context: context).service
+            let service = RequestSending(requests: requests, rendered: rendered, context: context).accountService
             return context.digest(
                 Array(service.text.utf8) + shape + Array("\(list.items.text)\n\(list.id.text)".utf8))
         } catch {

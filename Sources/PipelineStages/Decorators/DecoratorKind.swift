@@ -43,8 +43,10 @@ public struct DecoratorKind: Sendable {
     ) {
         self.init(name: name, summary: summary, schema: type(AllowedRoots.request.union(.part)).schema) {
             place, roots, findings in
+            let before = findings.uses.count
             let (template, secrets) = findings.countingSecrets { type(roots).read(place, findings) }
             guard var template else { return nil }
+            template.captures = findings.uses[before...].map(\.reference).filter(\.isCapture)
             template.isCredential = template.isCredential || secrets > 0
             return template
         }

@@ -10,6 +10,8 @@ public struct DecoratorTemplate: Sendable {
     public var credentialFields: [String]
     /// Names of parameters of the query that it fills from secrets: they stay with their origin, too.
     package var credentialParameters: [String] = []
+    /// The captures that its values are made from.
+    var captures: [Reference] = []
     /// True if it makes the body, which is never left out in silence.
     package var makesBody = false
     /// Makes the decorator just before a request is sent; nil when it has nothing to do with this request.

@@ -31,12 +31,7 @@ struct URLTemplate: Sendable {
         pieces = template.pieces
         self.range = range
         hasLiteralOrigin = Self.hasOrigin(pieces)
-        readsCaptures = template.references.contains { reference in
-            switch reference.root {
-            case .capture, .own: true
-            default: false
-            }
-        }
+        readsCaptures = template.references.contains(where: \.isCapture)
         captures = template.references.filter { $0.captureStage != nil }
         readsItem = template.references.contains { $0.root == .item }
     }
@@ -175,6 +170,14 @@ struct URLTemplate: Sendable {
 extension Reference {
     /// The stage whose captures it reads; nil for any other value.
     var captureStage: String? { if case .capture(let stage, _) = root { stage } else { nil } }
+
+    /// True for what a response gave, to another stage or to its own.
+    var isCapture: Bool {
+        switch root {
+        case .capture, .own: true
+        default: false
+        }
+    }
 
     /// True for what is another value once a stage has run again for fresh captures: a capture, or the item.
     var isRenewable: Bool { captureStage != nil || root == .item }

@@ -30,10 +30,13 @@ struct ValueTable: Sendable {
     /// The names whose values are made from secrets.
     var secretNames: [String] { entries.filter(\.isSecret).map(\.name) }
 
-    /// The names of the headers that hold credentials: by their values, or by what they are called.
-    var credentialNames: [String] {
-        entries.filter { $0.isSecret || RequestDescription.isUsualCredential($0.name) }.map(\.name)
+    /// The headers that hold credentials: by their values, or by what they are called.
+    var credentials: [Entry] {
+        entries.filter { $0.isSecret || RequestDescription.isUsualCredential($0.name) }
     }
+
+    /// The names of these headers.
+    var credentialNames: [String] { credentials.map(\.name) }
 
     /// Names and texts in the document's order.
     func pairs(in scope: Scope) throws(EvaluationFailure) -> [(name: String, value: String)] {

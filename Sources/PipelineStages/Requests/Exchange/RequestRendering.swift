@@ -31,9 +31,25 @@ struct RequestRendering {
         try addHeaders(to: &description, reach)
         if isAtHome, let trace { description.headers[.traceparent] = trace }
         let type = try addBody(to: &description)
+        let templates = reach.allowed(definition.decorators, requests.outerDecorators)
+        let decorators = try made(templates, for: &description)
+        if let type { description.setDefaultType(type, beside: decorators) }
+        var rendered = RenderedRequest(
+            description: description, decorators: decorators,
+            options: try options(identifies: isAtHome || definition.credentials == .anyOrigin),
+            key: [scope.ownKey, role].compactMap(\.self).joined(separator: "-"), definition: definition)
+        rendered.secrets = scope.secrets
+        rendered.lastingAccount = lastingAccount(of: templates, at: url, reach)
+        return rendered
+    }
+
+    /// Makes the decorators, and notes what they will fill from secrets.
+    func made(
+        _ templates: [DecoratorTemplate], for description: inout RequestDescription
+    ) throws(EvaluationFailure) -> [any RequestDecorator] {
         var decorators: [any RequestDecorator] = []
         let context = DecorationScope(scope: scope, method: definition.method, part: part)
-        for template in reach.allowed(definition.decorators, requests.outerDecorators) {
+        for template in templates {
             guard let decorator = try template.resolve(context) else { continue }
             decorators.append(decorator)
             description.credentialParameters.formUnion(template.credentialParameters)
@@ -41,13 +57,7 @@ struct RequestRendering {
                 description.credentialFields.insert(name)
             }
         }
-        if let type { description.setDefaultType(type, beside: decorators) }
-        var rendered = RenderedRequest(
-            description: description, decorators: decorators,
-            options: try options(identifies: isAtHome || definition.credentials == .anyOrigin),
-            key: [scope.ownKey, role].compactMap(\.self).joined(separator: "-"), definition: definition)
-        rendered.secrets = scope.secrets
-        return rendered
+        return decorators
     }
 
     private func absoluteURL(_ base: ServiceURL?) throws(EvaluationFailure) -> String {
@@ -81,7 +91,7 @@ struct RequestRendering {
         reach.includesOwn ? table : ValueTable(table.entries.filter { !$0.isSecret })
     }
 
-    private func addHeaders(to description: inout RequestDescription, _ reach: CredentialScope)
+    func addHeaders(to description: inout RequestDescription, _ reach: CredentialScope)
         throws(EvaluationFailure)
     {
         for (name, value) in try table(definition.headers, reach).pairs(in: scope) {

@@ -109,22 +109,15 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
         requests.service?.name ?? URLParts(rendered.description.url)?.authority ?? rendered.description.url
     }
 
-    /// The service that a request goes to, by its origin and the account that asks.
-    var service: ServiceID {
-        let description = rendered.description
-        var text = URLParts(description.url)?.origin ?? description.url
-        for field in description.headers where description.isCredential(field.name) {
-            text += "\u{0}\(field.name.canonicalName)=\(field.value)"
-        }
-        for decorator in rendered.decorators {
-            if let credentials = decorator as? any CredentialDecorator { text += "\u{0}\(credentials.account)" }
-            guard let headers = decorator as? Headers else { continue }
-            for (name, value) in headers.fields {
-                guard let field = HTTPField.Name(name), description.isCredential(field) else { continue }
-                text += "\u{0}\(field.canonicalName)=\(value)"
-            }
-        }
-        return ServiceID(context.digest(Array(text.utf8)))
+    /// The service that a request goes to, by its origin and the account that asks, whatever token a login gave it.
+    var service: ServiceID { service(of: rendered.lastingAccount ?? rendered.account) }
+
+    /// The service by the very credentials of the request: for what is only to be shared by those who have the same.
+    var accountService: ServiceID { service(of: rendered.account) }
+
+    private func service(of account: String) -> ServiceID {
+        let url = rendered.description.url
+        return ServiceID(context.digest(Array(((URLParts(url)?.origin ?? url) + account).utf8)))
     }
 
     /// A request that is not sent because its service is closed.
