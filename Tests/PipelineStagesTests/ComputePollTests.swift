@@ -540,6 +540,16 @@ struct ComputePollTests {
         #expect(failure.kind == .definite && !failure.endsRemoteJob)
     }
 
+    @Test("a poll whose token endpoint wants to be left alone is made when it may be asked again")
+    func pollWithoutToken() async throws {
+        let service = ScriptedService()
+        service.on(
+            "GET /v1/jobs/7", fails: .tokenUnavailable(status: 429, retryAfter: .seconds(7000)), connectionMade: false)
+        let bench = try watch(service, states)
+        #expect(await bench.resume().isWaiting)
+        #expect((bench.wait ?? 0) >= 7000)
+    }
+
     @Test(
         "a job that the service says has ended, or does not know, is begun anew by a retry",
         arguments: [

@@ -86,6 +86,20 @@ struct RequestStageTests {
             .contains("'once' has a meaning only with POST and PATCH"))
     }
 
+    /// It was told as a service that gave no answer, with the network as what to look at.
+    @Test("whose token endpoint gives none now is one that was answered, and is tried again when that says")
+    func withoutToken() async throws {
+        for method in ["GET", "POST"] {
+            let service = ScriptedService()
+            service.on(
+                "\(method) /v1/x", fails: .tokenUnavailable(status: 429, retryAfter: .seconds(20)),
+                connectionMade: false)
+            let failed = try #require(await (try bench(service, #""\#(method)": "/x""#)).resume().tryFailure)
+            #expect(failed.kind == .answered && failed.retryAfter == .seconds(20))
+            #expect(failed.failure.title == "the wire broke" && failed.failure.hint == nil)
+        }
+    }
+
     @Test("writes the body to a file whole, and again after a crash")
     func writes() async throws {
         let folder = TemporaryFolder()

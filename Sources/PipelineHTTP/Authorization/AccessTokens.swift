@@ -14,6 +14,35 @@ public final class AccessTokens: Sendable {
         var waiters: [UInt64: CheckedContinuation<ServiceResponse, Never>] = [:]
         /// The way in which this client says who it is, once one way has worked.
         var authentication: TokenGrant.Authentication?
+        /// The time for which the endpoint wants to be left alone.
+        var pause: Pause?
+    }
+
+    /// An answer by which an endpoint wants to be left alone: nobody asks it for that long.
+    private struct Pause {
+        let answer: ExchangeFailure
+        let status: Int
+        let wait: Duration
+        let end: Duration
+
+        /// Nil for a failure that says of no time.
+        init?(_ answer: ExchangeFailure, now: Duration) {
+            guard case .tokenUnavailable(let status, let wait?) = answer.reason else { return nil }
+            self.answer = answer
+            self.status = status
+            self.wait = wait
+            end = now + wait
+        }
+
+        /// The failure as it is for who wants a token at that time; nil for one that may ask.
+        func failure(now: Duration) -> ExchangeFailure? {
+            let left = end - now
+            // A clock that was set back makes the wait no longer.
+            guard left > .zero, left <= wait else { return nil }
+            var failure = answer
+            failure.reason = .tokenUnavailable(status: status, retryAfter: left)
+            return failure
+        }
     }
 
     private struct Fetch {
@@ -57,7 +86,6 @@ public final class AccessTokens: Sendable {
     ) async throws(ExchangeFailure) -> String {
         let known = state.withLock { $0.entries[source]?.token }
         if let known, known.text != refused, known.renewal.map({ time() < $0 }) ?? true { return known.text }
-        if case .endpoint = source { options.onAuthentication?() }
         switch await fetched(source, options) {
         case .success(let token): return token.text
         case .failure(let failure):
@@ -103,13 +131,18 @@ public final class AccessTokens: Sendable {
         _ options: ExchangeOptions
     ) {
         if Task.isCancelled { return continuation.resume(returning: .failure(.cancelled())) }
-        state.withLock { state in
+        let now = time()
+        let failure = state.withLock { state -> ExchangeFailure? in
+            if let failure = state.entries[source]?.pause?.failure(now: now) { return failure }
             state.entries[source, default: Entry()].waiters[number] = continuation
             if state.entries[source]?.fetch == nil {
                 let task = Task { await self.fetch(source, number, options) }
                 state.entries[source]?.fetch = Fetch(number: number, task: task)
             }
+            return nil
         }
+        if let failure { return continuation.resume(returning: .failure(failure)) }
+        if case .endpoint = source { options.onAuthentication?() }
     }
 
     private func giveUp(_ number: UInt64, _ source: TokenSource) {
@@ -137,9 +170,13 @@ public final class AccessTokens: Sendable {
 
     private func fetch(_ source: TokenSource, _ number: UInt64, _ options: ExchangeOptions) async {
         let answer = await answer(from: source, number, options)
+        let now = time()
         let waiters = state.withLock { state -> [CheckedContinuation<ServiceResponse, Never>] in
             guard state.entries[source]?.fetch?.number == number else { return [] }
-            if case .success(let token) = answer { state.entries[source]?.token = token }
+            switch answer {
+            case .success(let token): state.entries[source]?.token = token
+            case .failure(let failure): state.entries[source]?.pause = Pause(failure, now: now)
+            }
             state.entries[source]?.fetch = nil
             defer { state.entries[source]?.waiters = [:] }
             return state.entries[source].map { Array($0.waiters.values) } ?? []
@@ -237,9 +274,13 @@ public final class AccessTokens: Sendable {
         let isPassing = [408, 425, 429].contains(response.status) || response.status >= 500
         let said = try? TokenRefusal(body: response.body)
         let words = [said?.error, said?.error_description].compactMap(\.self).joined(separator: ": ")
+        let reason: ExchangeFailure.Reason =
+            isPassing
+            ? .tokenUnavailable(status: response.status, retryAfter: response.wait(now: time()))
+            : .tokenRefused(status: response.status)
         return .failure(
             ExchangeFailure(
-                isPassing ? .unreachable : .tokenRefused(status: response.status),
+                reason,
                 message: "\(place) answered \(response.status)\(words.isEmpty ? "" : ", \(words.forDisplay)")."))
     }
 }

@@ -1,4 +1,3 @@
-import CCurl
 import HTTPTypes
 
 /// Stores responses between requests and between processes. What it loses is asked for again: it need not be durable, but
@@ -76,14 +75,8 @@ extension CachedResponse {
         let directives = CacheDirectives(field("Cache-Control"))
         if directives.has("no-cache") { return 0 }
         if let seconds = directives.seconds("max-age") { return seconds }
-        guard let expires = field("Expires").flatMap(Self.seconds) else { return 0 }
-        return max(0, expires - (field("Date").flatMap(Self.seconds) ?? time))
-    }
-
-    /// An HTTP date in seconds since 1970 (https://curl.se/libcurl/c/curl_getdate.html).
-    private static func seconds(_ date: String) -> Double? {
-        let time = curl_getdate(date, nil)
-        return time < 0 ? nil : Double(time)
+        guard let expires = field("Expires").flatMap(HTTPDate.seconds) else { return 0 }
+        return max(0, expires - (field("Date").flatMap(HTTPDate.seconds) ?? time))
     }
 
     /// Its age in seconds at a time (RFC 9111, section 4.2.3, without the corrections for slow networks).

@@ -60,6 +60,9 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case notReady(String)
         /// The token endpoint gave no access token, and would not the next time; nothing was sent to the service.
         case tokenRefused(status: Int)
+        /// The token endpoint answered that it gives no token now, and how long it wants to be left alone; nil where it does
+        /// not say. Nothing was sent to the service.
+        case tokenUnavailable(status: Int, retryAfter: Duration?)
         case other(code: Int, text: String)
     }
 
@@ -143,7 +146,7 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
             true
         case .proxy(_, let failure): failure.isPassing
         case .tls(let failure): failure == .other || failure == .notSpoken
-        case .outOfResources, .held, .notReady: true
+        case .outOfResources, .held, .notReady, .tokenUnavailable: true
         case .localRead(let code, _), .localWrite(let code, _): DescriptorBudget.isPassing(code)
         case .cancelled, .protocolError, .undecodable, .foreignCoding, .sourceChanged, .bodyTooLarge, .tooManyRedirects,
             .redirectRefused, .bodyWithheld, .invalidRequest, .tokenRefused, .addressRefused, .other:

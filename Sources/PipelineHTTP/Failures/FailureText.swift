@@ -42,6 +42,7 @@ enum FailureText {
         case .invalidRequest(let text): "The request is not valid: \(text)"
         case .notReady(let text): "The request can't be put together now: \(text)"
         case .tokenRefused(let status): "The token endpoint for \(host) gave no token (\(status))"
+        case .tokenUnavailable(let status, _): "The token endpoint for \(host) gives no token now (\(status))"
         case .other: "The exchange with \(host) failed"
         }
     }

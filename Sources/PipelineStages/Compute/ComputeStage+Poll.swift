@@ -111,7 +111,7 @@ extension ComputeStage {
             // A service that is closed costs no poll.
             if case .held = failure.reason { throw requests.failure(failure, of: rendered, in: context) }
             let lost = try unanswered(failure, rendered, in: context)
-            return lost.isDefinite ? .refused(lost.failure) : .failedPoll(detail: lost.failure.title, floor: nil)
+            return lost.isDefinite ? .refused(lost.failure) : .failedPoll(detail: lost.failure.title, floor: lost.floor)
         }
     }
 
@@ -120,12 +120,14 @@ extension ComputeStage {
         _ failure: ExchangeFailure, _ rendered: RenderedRequest, in context: Context
     ) throws(StageFailure) -> LostPoll {
         guard case .failed(let failed) = requests.failure(failure, of: rendered, in: context) else { throw .stopped }
-        switch failure.reason {
-        case .invalidRequest, .tokenRefused, .localRead, .localWrite, .sourceChanged, .bodyTooLarge, .tls(.localFile),
-            .addressRefused, .bodyWithheld:
-            return LostPoll(failure: failed.failure, isDefinite: true)
-        default: return LostPoll(failure: failed.failure, isDefinite: false)
-        }
+        let isDefinite =
+            switch failure.reason {
+            case .invalidRequest, .tokenRefused, .localRead, .localWrite, .sourceChanged, .bodyTooLarge,
+                .tls(.localFile), .addressRefused, .bodyWithheld:
+                true
+            default: false
+            }
+        return LostPoll(failure: failed.failure, isDefinite: isDefinite, floor: failed.retryAfter)
     }
 
     func captures(of poll: PollDefinition) -> CaptureSet {

@@ -28,6 +28,8 @@ struct LostPoll: Sendable {
     let failure: StepFailure
     /// True if every further one would be lost in the same way.
     let isDefinite: Bool
+    /// How long a token endpoint wants to be left alone.
+    let floor: Duration?
 }
 
 /// The report of a service on a job that has not ended.

@@ -110,7 +110,7 @@ struct StreamPoll {
         case .failure(let failure):
             let lost = try stage.unanswered(failure, request, in: context)
             if lost.isDefinite { return .refused(lost.failure) }
-            return watch.count > 0 ? .running(report) : .failedPoll(detail: lost.failure.title, floor: nil)
+            return watch.count > 0 ? .running(report) : .failedPoll(detail: lost.failure.title, floor: lost.floor)
         case .success(let response) where watch.isStream:
             let floor = response.retryAfter(now: context.now)
             return watch.count > 0

@@ -18,6 +18,8 @@ struct AccessTokenTests {
             var life: String? = "100"
             /// Statuses of the endpoint's next answers that are no tokens.
             var refusals: [Int] = []
+            /// Headers of these answers.
+            var refusalHeaders: HTTPFields = [:]
             var takesTokens = true
             var tokenRequests: [RequestDescription] = []
             var requests: [RequestDescription] = []
@@ -41,7 +43,8 @@ struct AccessTokenTests {
             return state.withLock { state in
                 if !state.refusals.isEmpty {
                     let body = #"{"error":"invalid_client","error_description":"who are you"}"#
-                    return HTTPExchangeResponse(status: state.refusals.removeFirst(), body: Array(body.utf8))
+                    return HTTPExchangeResponse(
+                        status: state.refusals.removeFirst(), headers: state.refusalHeaders, body: Array(body.utf8))
                 }
                 state.given += 1
                 let life = state.life.map { ",\"expires_in\":\($0)" } ?? ""
@@ -111,6 +114,74 @@ struct AccessTokenTests {
         #expect(failure.isRetryable && !failure.connectionMade)
         #expect(
             failure.message == "The token endpoint http://auth.test/token answered 503, invalid_client: who are you.")
+    }
+
+    /// Each item of a batch asked on its own, again and again, while the endpoint wanted to be left alone.
+    @Test(
+        "an endpoint that wants to be left alone is asked by nobody until then",
+        arguments: [
+            ["Retry-After": "20"],
+            ["Retry-After": "Thu, 01 Jan 1970 00:17:00 GMT"],
+            ["Retry-After": "Fri, 20 Nov 2026 12:00:20 GMT", "Date": "Fri, 20 Nov 2026 12:00:00 GMT"],
+        ])
+    func leftAlone(headers: [String: String]) async throws {
+        let world = World(isHeld: true)
+        let network = world.network
+        world.state.withLock { state in
+            state.refusals = [429]
+            for (name, value) in headers { if let field = HTTPField.Name(name) { state.refusalHeaders[field] = value } }
+        }
+        let reasons = await withTaskGroup(
+            of: ExchangeFailure.Reason?.self, returning: [ExchangeFailure.Reason?].self
+        ) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    do throws(ExchangeFailure) {
+                        _ = try await world.send(over: network)
+                        return nil
+                    } catch {
+                        return error.reason
+                    }
+                }
+            }
+            world.gate.open()
+            var reasons: [ExchangeFailure.Reason?] = []
+            for await reason in group { reasons.append(reason) }
+            return reasons
+        }
+        #expect(reasons.allSatisfy { $0 == .tokenUnavailable(status: 429, retryAfter: .seconds(20)) }, "\(reasons)")
+        world.state.withLock { $0.time += .seconds(5) }
+        let later = try await #require(throws: ExchangeFailure.self) { try await world.send(over: network) }
+        #expect(later.reason == .tokenUnavailable(status: 429, retryAfter: .seconds(15)) && later.isRetryable)
+        #expect(later.message.hasPrefix("The token endpoint http://auth.test/token answered 429"))
+        #expect(world.state.withLock(\.tokenRequests.count) == 1)
+        world.state.withLock { $0.time += .seconds(15) }
+        #expect(try await world.send(over: network) == 200)
+        #expect(world.state.withLock(\.tokenRequests.count) == 2)
+    }
+
+    @Test("a good token is used while its endpoint wants to be left alone; a clock that is set back ends that time")
+    func leftAloneWithToken() async throws {
+        let world = World()
+        let network = world.network
+        #expect(try await world.send(over: network) == 200)
+        world.state.withLock { state in
+            state.time += .seconds(81)
+            state.refusals = [503]
+            state.refusalHeaders[.retryAfter] = "600"
+        }
+        for _ in 0..<3 { #expect(try await world.send(over: network) == 200) }
+        #expect(world.state.withLock(\.tokenRequests.count) == 2)
+        world.state.withLock { $0.time += .seconds(100) }
+        await #expect(throws: ExchangeFailure.self) { try await world.send(over: network) }
+        #expect(world.state.withLock(\.tokenRequests.count) == 2)
+        // The old token counts as new again, but is refused.
+        world.state.withLock { state in
+            state.time = .seconds(500)
+            state.given += 1
+        }
+        #expect(try await world.send(over: network) == 200)
+        #expect(world.state.withLock(\.tokenRequests.count) == 3)
     }
 
     @Test(

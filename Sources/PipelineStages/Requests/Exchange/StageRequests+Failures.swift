@@ -42,7 +42,9 @@ extension StageRequests {
                 .text(after: failure.reason),
             service: isRequest ? service?.name : nil, request: isRequest ? context.redact(rendered.line) : nil,
             status: status, place: context.facts.place)
-        return AttemptFailure(step, kind: rendered.beginsAgain && failure.isTooLong ? .answered : failure.kind)
+        return AttemptFailure(
+            step, kind: rendered.beginsAgain && failure.isTooLong ? .answered : failure.kind,
+            retryAfter: failure.tokenWait)
     }
 
     /// An answer that accepts what was not sent.
@@ -104,7 +106,7 @@ extension ExchangeFailure {
     fileprivate var sparesService: Bool {
         switch reason {
         case .proxy, .localRead, .localWrite, .sourceChanged, .outOfResources, .addressRefused, .invalidRequest,
-            .notReady, .tokenRefused, .bodyWithheld, .tls(.localFile):
+            .notReady, .tokenRefused, .tokenUnavailable, .bodyWithheld, .tls(.localFile):
             true
         case .cancelled, .nameNotResolved, .connectionRefused, .unreachable, .tls, .timedOut, .connectionReset,
             .closedEarly, .answeredEarly, .protocolError, .undecodable, .foreignCoding, .held, .bodyTooLarge,
@@ -112,6 +114,9 @@ extension ExchangeFailure {
             false
         }
     }
+
+    /// How long the token endpoint wants to be left alone; nil for any other failure.
+    fileprivate var tokenWait: Duration? { if case .tokenUnavailable(_, let wait) = reason { wait } else { nil } }
 
     /// True if the time for the exchange was over while a body was on its way.
     fileprivate var isTooLong: Bool {
@@ -128,8 +133,8 @@ extension ExchangeFailure {
     /// The meaning for another attempt.
     var kind: AttemptFailure.Kind {
         switch reason {
-        // Something answered: a stranger on the way, or a program of this machine.
-        case .answeredEarly, .protocolError, .undecodable, .other, .notReady: .answered
+        // Something answered: a stranger on the way, a token endpoint, or a program of this machine.
+        case .answeredEarly, .protocolError, .undecodable, .other, .notReady, .tokenUnavailable: .answered
         default: isRetryable ? .silent : .definite
         }
     }
