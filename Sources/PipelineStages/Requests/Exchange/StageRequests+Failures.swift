@@ -133,8 +133,9 @@ extension ExchangeFailure {
     /// The meaning for another attempt.
     var kind: AttemptFailure.Kind {
         switch reason {
-        // Something answered: a stranger on the way, a token endpoint, or a program of this machine.
-        case .answeredEarly, .protocolError, .undecodable, .other, .notReady, .tokenUnavailable: .answered
+        // Something answered: a stranger on the way, or a program of this machine. A token endpoint that is out of order is
+        // none: that passes, and costs no job its attempts.
+        case .answeredEarly, .protocolError, .undecodable, .other, .notReady: .answered
         default: isRetryable ? .silent : .definite
         }
     }
