@@ -9,13 +9,22 @@ extension JobSnapshot {
     }
 
     /// The files that are still read, of steps that can make them again: what was submitted to a service is not. With
-    /// `retried` also those that failed steps read.
+    /// `retried` also those that failed steps read. The local copies of inputs that are URLs are among them, without a step.
     package func filesToRead(in plan: Plan, retried: Bool) -> [WrittenFile] {
-        files.filter { file in
-            guard let key = file.step, steps[key]?.state.name == .succeeded, submits[key]?.isBegun != true,
-                plan.stage(key.stage).map(Self.isRepeatable) == true
-            else { return false }
+        (files + copies).filter { file in
+            if let key = file.step {
+                guard steps[key]?.state.name == .succeeded, submits[key]?.isBegun != true,
+                    plan.stage(key.stage).map(Self.isRepeatable) == true
+                else { return false }
+            }
             return !readingStages(of: file, in: plan, retried: retried).isEmpty
+        }
+    }
+
+    private var copies: [WrittenFile] {
+        facts.compactMap { fact, path -> WrittenFile? in
+            guard case .copy = fact, let path = path.string else { return nil }
+            return WrittenFile(path: path, bytes: 0, sha256: nil)
         }
     }
 
@@ -29,13 +38,22 @@ extension JobSnapshot {
     }
 
     private func readingStages(of file: WrittenFile, in plan: Plan, retried: Bool) -> [PlannedStage] {
-        guard let key = file.step, case .succeeded(let captures) = steps[key]?.state else { return [] }
-        let names = captures.filter { $0.value.mentions(file.path) }.map(\.name)
-        return plan.stages.filter { reader in
+        plan.stages.filter { reader in
             guard let state = steps[StepKey(stage: reader.id)]?.state else { return false }
             let isToRun = !state.isEnded || retried && [.failed, .cancelled].contains(state.name)
-            return isToRun && names.contains { reader.reads($0, of: key.stage) }
+            return isToRun && reads(file, reader, in: plan)
         }
+    }
+
+    private func reads(_ file: WrittenFile, _ reader: PlannedStage, in plan: Plan) -> Bool {
+        guard let key = file.step else {
+            return plan.fetchedInputs[reader.id, default: []].contains { input in
+                guard let url = record.inputs[input]?.string else { return false }
+                return facts[.copy(url: url)]?.string == file.path
+            }
+        }
+        guard case .succeeded(let captures) = steps[key]?.state else { return false }
+        return captures.contains { $0.value.mentions(file.path) && reader.reads($0.name, of: key.stage) }
     }
 
     private static func isRepeatable(_ stage: PlannedStage) -> Bool {

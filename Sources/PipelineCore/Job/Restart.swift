@@ -27,11 +27,12 @@ struct Restart {
         self.reached = reached
         tolerated = scope == .failed ? Self.tolerated(in: table) : []
         for file in files {
+            affected.formUnion(table.snapshot.readers(of: file, in: table.plan))
+            // A copy of an input is fetched by the stage that reads it.
             guard let key = file.step else { continue }
             lost[key] = file.path
             // The other items of a repeated stage stay as they are.
             if key.item != nil { affected.insert(StepKey(stage: key.stage)) }
-            affected.formUnion(table.snapshot.readers(of: file, in: table.plan))
         }
         let again = table.snapshot.steps.filter { $0.value.state.name.isRetried && retries($0.key) }.map(\.key)
         for stage in Set(again.map(\.stage)) {

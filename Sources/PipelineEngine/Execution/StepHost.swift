@@ -78,7 +78,8 @@ final class StepHost: StageHost {
                     hint: "put the file back as it was, or start a new job with the new one: pipeline run",
                     place: facts.place))
         }
-        return FileFact(value: value, fingerprint: before)
+        // A copy that is fetched again is told from the one before by its fingerprint alone.
+        return FileFact(value: value, fingerprint: await channel.scope().hasCopy(at: path) ? nil : before)
     }
 
     func commit(checkpoint: [UInt8], captures: JSONObject?, progressed: Bool) async throws(StageFailure) {
@@ -198,6 +199,13 @@ final class StepHost: StageHost {
     func authenticates() { channel.post(.authenticates(facts.step)) }
 
     func renewSecrets(since used: [String: String]) async -> Bool { await channel.renewSecrets(used) }
+}
+
+extension Scope {
+    /// Returns whether the file is the local copy of an input that is a URL.
+    fileprivate func hasCopy(at path: String) -> Bool {
+        inputs.contains { input in input.value.string.map { facts[.copy(url: $0)]?.string == path } ?? false }
+    }
 }
 
 extension JobState {

@@ -73,6 +73,31 @@ import Testing
         }
     }
 
+    /// As where another machine takes the job over. The place of the copy that is gone was read, and the job failed for good.
+    @Test("is fetched again where its copy is gone, and what was being sent of it begins again")
+    func copyIsGone() async throws {
+        try await withWorkplace { workplace in
+            let store = try Self.store()
+            let api = try LoopbackServer { _ in .json("{}") }
+            defer {
+                store.stop()
+                api.stop()
+            }
+            let file = try workplace.write("fetched.json", Self.document)
+            var environment = ["STORE": store.url, "API": api.url, "PIPELINE_SECRET_STORE": "of-the-store"]
+            environment["PIPELINE_CRASH_AT"] = "upload.sent"
+            let run = try await workplace.run(
+                "run", file, "-i", "film=\(store.url)/film.mov", environment: environment)
+            #expect(run.cause == .killed(SIGKILL), "\(run)")
+            try FileManager.default.removeItem(atPath: workplace.state + "/inputs")
+            environment["PIPELINE_CRASH_AT"] = nil
+            let resumed = try await workplace.run("resume", environment: environment)
+            #expect(resumed.cause == .exited(0), "\(resumed)")
+            #expect(store.requests.count == 2)
+            #expect(api.requests.last { $0.method == "PUT" }?.body == Self.film)
+        }
+    }
+
     @Test("a plan shows that it is fetched, and sends nothing; a URL that is refused says so")
     func refused() async throws {
         try await withWorkplace { workplace in

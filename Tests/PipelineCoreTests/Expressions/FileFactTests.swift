@@ -21,6 +21,16 @@ import Testing
         #expect(Set([Fact.size("/\u{E9}"), .size("/e\u{301}"), .size("/\u{E9}"), .text("/\u{E9}")]).count == 3)
     }
 
+    /// A copy of an input that stood on another machine was read all the same.
+    @Test("of the whole job that one scope drops are gone in it, until it has others")
+    func dropped() {
+        var facts = KnownFacts([.copy(url: "https://h/a"): "/there/a", .size("/b"): 1])
+        facts[.copy(url: "https://h/a")] = nil
+        #expect(facts[.copy(url: "https://h/a")] == nil && facts[.size("/b")] == 1)
+        facts[.copy(url: "https://h/a")] = "/here/a"
+        #expect(facts[.copy(url: "https://h/a")] == "/here/a")
+    }
+
     @Test("have their value in expressions, in either form")
     func evaluated() throws {
         let expression = try Expression.parse("size('a') + 1", in: SourceRange(start: 0, end: 13))

@@ -5,6 +5,8 @@ package import JSONPath
 package struct KnownFacts: Sendable, ExpressibleByDictionaryLiteral {
     private let shared: [Fact: JSON]
     private var own: [Fact: JSON] = [:]
+    /// The shared facts that do not hold in the scope.
+    private var dropped: Set<Fact> = []
 
     /// - Parameter shared: by what they are about, as they were journaled.
     package init(_ shared: [Fact: JSON] = [:]) { self.shared = shared }
@@ -13,10 +15,13 @@ package struct KnownFacts: Sendable, ExpressibleByDictionaryLiteral {
         self.init(Dictionary(elements) { $1 })
     }
 
-    /// The fact's value; nil for one that was not found out.
+    /// The fact's value; nil for one that was not found out. Nil that is set drops one of the job's as well.
     package subscript(fact: Fact) -> JSON? {
-        get { own[fact] ?? shared[fact] }
-        set { own[fact] = newValue }
+        get { own[fact] ?? (dropped.contains(fact) ? nil : shared[fact]) }
+        set {
+            own[fact] = newValue
+            if newValue == nil { dropped.insert(fact) }
+        }
     }
 
     /// Adds facts of the scope's own.
