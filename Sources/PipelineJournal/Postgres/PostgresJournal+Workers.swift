@@ -103,7 +103,10 @@ extension PostgresJournal {
         }
     }
 
-    /// The machine whose files a job needs; nil for one that any worker may take.
+    /// The name of this machine, as jobs have it whose files are here.
+    package var host: String { owners.host }
+
+    /// The machine whose files a job or a batch needs; nil for one that any worker may take.
     package func host(of job: JobID) async throws(JournalFailure) -> String? {
         try await reader.read { (reader) throws(JournalFailure) in
             try reader.first("SELECT host FROM jobs WHERE id = :job", ["job": job.text]) { $0.optionalText("host") }

@@ -19,7 +19,9 @@ package protocol SharedJournal: WorkspaceJournal {
     func isClaimed(_ job: JobID) -> Bool
     /// Lets a claimed job go that is not to be begun here.
     func decline(_ job: JobID) async throws(JournalFailure)
-    /// The machine whose files a job needs; nil for one that any worker may take.
+    /// The name of this machine, as jobs have it whose files are here.
+    var host: String { get }
+    /// The machine whose files a job or a batch needs; nil for one that any worker may take.
     func host(of job: JobID) async throws(JournalFailure) -> String?
     /// Returns when it may be worth while to claim.
     func work() -> AsyncStream<Void>

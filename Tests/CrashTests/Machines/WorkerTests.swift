@@ -327,6 +327,56 @@ struct WorkerTests {
         }
     }
 
+    /// What stood under the same path on the other machine was sent, and a batch failed for the files that it lacks.
+    @Test("have the jobs of files of their machine: a command on another one that would run them is told which")
+    func filesOfAnotherMachine() async throws {
+        try await withScene { scene in
+            try scene.workplace.write("send.json", Self.sending)
+            try scene.workplace.write("a.wav", "of this machine")
+            let (here, there) = (["PIPELINE_HOST": "here"], ["PIPELINE_HOST": "there"])
+            for arguments in [["-i", "a=a.wav", "--key", "one"], ["--each", "a=*.wav", "--batch", "many"]] {
+                let end = try await scene.workplace.program.run(
+                    ["run", "send.json", "--detach"] + arguments,
+                    environment: scene.workplace.environment(scene.environment.merging(here) { $1 }),
+                    folder: scene.workplace.folder)
+                #expect(end.cause == .exited(0), "\(end)")
+            }
+            for end in [
+                try await scene.run("resume", "one", environment: there),
+                try await scene.run("retry", "one", environment: there),
+                try await scene.run("run", "send.json", "-i", "a=a.wav", "--key", "one", environment: there),
+                try await scene.run("resume", "many", environment: there),
+                try await scene.run("run", "send.json", "--each", "a=*.wav", "--batch", "many", environment: there),
+                try await scene.run(
+                    "run", "send.json", "--each", "a=*.wav", "--batch", "many", "--detach", environment: there),
+            ] {
+                #expect(end.cause == .exited(64) && end.errors.contains("on another machine: here"), "\(end)")
+            }
+            for name in ["one", "many"] {
+                let handed = try await scene.run("resume", name, "--detach", environment: there)
+                #expect(handed.cause == .exited(0), "\(handed)")
+            }
+            let other = try await scene.startWorker("other", environment: there)
+            let worker = try await scene.startWorker("worker", environment: here)
+            try await scene.wait(for: unfinished, toBe: 0)
+            #expect(scene.service.server.requests.filter { $0.method == "PUT" }.count == 2)
+            let hosts = "SELECT count(*) FROM pipeline.jobs WHERE host = 'here'"
+            #expect(try await scene.count(hosts) == 3)
+            for worker in [other, worker] {
+                worker.signal(SIGTERM)
+                _ = await worker.end
+            }
+        }
+    }
+
+    private static let sending = """
+        { "pipeline": 1, "name": "send", "inputs": { "a": { "type": "file" } },
+          "services": { "api": { "url": "${{ env.API_URL }}" } },
+          "stages": [
+            { "id": "put", "kind": "upload", "service": "api", "protocol": "put", "file": "${{ inputs.a }}",
+              "request": { "PUT": "/store" } } ] }
+        """
+
     @Test("say what is wrong, and never a password")
     func refusals() async throws {
         try await withWorkplace { workplace in

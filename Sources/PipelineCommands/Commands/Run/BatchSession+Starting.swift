@@ -31,6 +31,8 @@ extension BatchSession {
                 if let status = try await join(found) { return status }
                 continue
             }
+            try await found.checkMachine(
+                in: journal, hint: "choose another --batch for the files of this machine: each is read where it is")
             if given.results == nil { batch.settings.results = earlier.settings.results }
             batch.settings.unpriced = earlier.unpricedCount
             if !given.retryFailed { batch.settings.from = earlier.settings.from }

@@ -31,6 +31,7 @@ struct BatchSession {
         let job = found.snapshot
         if found.owner != nil { throw JournalFailure.owned(by: found.owner ?? journal.owner) }
         if job.ended != nil, !retries { return try await report(.ended(job.outcome), of: job) }
+        if !isDetached { try await found.checkMachine(in: journal) }
         let plan = try await workspace.plan(of: job.record)
         if let stage { try plan.checkStage(stage, of: job.record.key) }
         let secrets = try await assignments.values(of: job.record, in: plan, workspace)

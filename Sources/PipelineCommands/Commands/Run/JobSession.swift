@@ -65,6 +65,7 @@ final class JobSession {
         _ job: OwnedJob, plan: Plan, secretInputs: JSONObject, again: RestartScope
     ) async throws -> ExitStatus {
         let id = job.snapshot.record.id
+        try await job.checkMachine(in: journal)
         DocumentNote(of: job.snapshot)?.show(on: console)
         return try await drive(job: id, plan: plan, goesOn: true) { [options] engine throws(JournalFailure) in
             try await engine.resume(

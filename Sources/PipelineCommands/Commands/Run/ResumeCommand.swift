@@ -66,7 +66,12 @@ struct ResumeCommand: WorkspaceCommand {
         statuses += try await resumption.run(chosen.filter { $0.snapshot.batch == nil })
         // A person who stops jobs does not want a batch to begin.
         for batch in chosen where batch.snapshot.batch != nil && !session.wasStopped {
-            statuses.append(try await BatchSession(session).resume(batch, secretInputs: given, spend: spend))
+            do {
+                statuses.append(try await BatchSession(session).resume(batch, secretInputs: given, spend: spend))
+            } catch {
+                // Of several the others have their turn.
+                statuses.append(ErrorReport(error).show(on: console))
+            }
         }
         return ExitStatus.combined(statuses)
     }

@@ -57,6 +57,7 @@ final class ResumedJobs: JobSource {
             case .rest: view.end(job, try await reporter.earlierEnd(of: found.snapshot))
             case .unknown: view.end(job, try await reporter.unknown(found.snapshot))
             case .run(let plan, let again):
+                try await found.checkMachine(in: journal)
                 if let change = DocumentNote(of: found.snapshot) { view.note("note: \(change.text)", of: job) }
                 let inputs = try await assignments.values(of: record, in: plan, workspace)
                 return try await engine.resume(
