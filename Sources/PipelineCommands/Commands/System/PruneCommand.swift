@@ -24,7 +24,7 @@ struct PruneCommand: WorkspaceCommand {
             console.note("no jobs; nothing to forget")
             return .succeeded
         }
-        let limit = SystemClock().now - age
+        let limit = journal.clock.now - age
         var count = 0
         for job in try await journal.jobs(JobQuery(isBrief: true)) where job.owner == nil {
             guard let ended = job.snapshot.ended, ended < limit else { continue }
