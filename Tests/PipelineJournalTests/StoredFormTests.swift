@@ -58,6 +58,17 @@ import Testing
         #expect(JobSnapshot(json: ["steps": []]) == nil && JournalChange(json: ["no": 1]) == nil)
     }
 
+    @Test("has facts that came later than its first form")
+    func laterFacts() throws {
+        let change = JournalChange.fact(.written("/a"), "4 1")
+        let read = try #require(JournalChange(json: try #require(change.json)))
+        guard case .fact(let fact, let value) = read else {
+            Issue.record("it is read as no fact")
+            return
+        }
+        #expect(fact == .written("/a") && value == "4 1")
+    }
+
     @Test("changes nothing but a job: samples, resumes, measurements and items have no form")
     func othersHaveNone() {
         let sample = StageSample(pipeline: "a", stage: "b", ended: .at(1), seconds: 1)

@@ -8,7 +8,8 @@ package enum StepReport: Sendable {
     /// Its entry of the submit ledger, and the captures of the response in the same transaction.
     case submit(SubmitRecord, captures: JSONObject?, mayWait: Bool)
     case fact(Fact, JSON)
-    case files([WrittenFile], mayWait: Bool)
+    /// Files that it wrote, and what is to be known of them.
+    case files([WrittenFile], facts: [Fact: JSON], mayWait: Bool)
     /// Something that is likely a mistake; the step goes on.
     case warning(String)
 }
@@ -54,11 +55,12 @@ extension StepReport {
             }
         case .fact(let fact, let value):
             table.record(.fact(key.item.map { fact.kept(forItem: $0) } ?? fact, value))
-        case .files(let files, let mayWait):
+        case .files(let files, let facts, let mayWait):
             for var file in files {
                 file.step = key
                 table.record(.file(file), mayWait: mayWait)
             }
+            for (fact, value) in facts { table.record(.fact(fact, value), mayWait: mayWait) }
         case .warning(let message): table.publish(.stageWarned, ["message": .string(message)], of: key)
         }
     }

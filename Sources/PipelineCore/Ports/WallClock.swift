@@ -84,6 +84,9 @@ package protocol FileFacts: Sendable {
     func fingerprint(ofFileAt path: String) -> String?
     /// Returns whether a file that was written is not on this machine.
     func lacks(fileAt path: String) -> Bool
+    /// Returns what tells the file from another one at its path on another machine, the same on all that share it; nil where
+    /// no other machine takes jobs over, or it can't be looked at.
+    func sharedFingerprint(ofFileAt path: String) -> String?
     /// The absolute path of a local copy of an input that is a URL, fetched now unless it is there. It goes on where an
     /// earlier call was interrupted, and the copy is verified as a download is.
     ///
@@ -105,6 +108,7 @@ extension FileFacts {
 
     package func fingerprint(ofFileAt path: String) -> String? { nil }
     package func lacks(fileAt path: String) -> Bool { false }
+    package func sharedFingerprint(ofFileAt path: String) -> String? { nil }
 }
 
 /// The probe to which named points of the program report that they were passed; a crash test's dies there.

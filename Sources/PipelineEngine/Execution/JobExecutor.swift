@@ -79,8 +79,17 @@ actor JobExecutor {
     /// stood on the machine of the last owner are made again.
     func takeUp(_ mode: JobMode, _ scope: RestartScope) async throws(JournalFailure) {
         let read = options.purpose == .run ? snapshot.filesToRead(in: state.table.plan, retried: scope != .nothing) : []
-        _ = try await take(.takenUp(mode, scope, lost: read.filter { ports.files.lacks(fileAt: $0.path) }))
+        _ = try await take(.takenUp(mode, scope, lost: read.filter { isLost($0) }))
         try await writer.commit()
+    }
+
+    /// Returns whether a file that the job has written is not here, or another one stands under its path.
+    private func isLost(_ file: WrittenFile) -> Bool {
+        if ports.files.lacks(fileAt: file.path) { return true }
+        guard let written = snapshot.facts[.written(file.path)]?.string,
+            let found = ports.files.sharedFingerprint(ofFileAt: file.path)
+        else { return false }
+        return found != written
     }
 
     /// Settles an unknown submit as a person knows it, and lets the job go.

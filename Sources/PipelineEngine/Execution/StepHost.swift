@@ -58,6 +58,8 @@ final class StepHost: StageHost {
         case .uuid: return .string(RandomUUID.text(from: ports.randomness))
         case .copy(let url): return .string(try await ports.files.copy(of: url, for: document, host: self))
         case .size, .digest, .text, .base64, .jsonLines: return try await read(fact, at: fact.path ?? "").json
+        // Kept with the file.
+        case .written: return .null
         }
     }
 
@@ -108,13 +110,21 @@ final class StepHost: StageHost {
 
     func commit(file: WrittenFile) async throws(StageFailure) {
         // Nothing is done on the strength of it: the end of the step, which follows, takes it along.
-        try await save(.files([file], mayWait: true))
+        try await save(.files([file], facts: traces(of: [file]), mayWait: true))
         notes.claims.write([file], by: facts.step)
     }
 
     func commit(files: [WrittenFile]) async throws(StageFailure) {
-        try await save(.files(files, mayWait: false))
+        try await save(.files(files, facts: traces(of: files), mayWait: false))
         notes.claims.write(files, by: facts.step)
+    }
+
+    /// What tells the files from others, where other machines take jobs over and a stage reads what this one gives.
+    private func traces(of files: [WrittenFile]) -> [Fact: JSON] {
+        if facts.namesRead.isEmpty { return [:] }
+        return files.reduce(into: [:]) { found, file in
+            found[.written(file.path)] = ports.files.sharedFingerprint(ofFileAt: file.path).map { .string($0) }
+        }
     }
 
     func written(at path: String) async -> WrittenFile? { await channel.written(path) }

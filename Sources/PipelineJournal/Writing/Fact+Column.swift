@@ -3,7 +3,7 @@ import PipelineCore
 /// How a fact stands in its table: a kind that the schema checks, and a path or a place.
 ///
 /// Paths are absolute, so a word and a colon before one make another fact of the same kind: `md5:/a` is no SHA-256 as
-/// `/a` is, `base64:/a` no text, and `copy:` stands before a URL. So facts that came later need no other table.
+/// `/a` is, `base64:/a` and `written:/a` no text, and `copy:` stands before a URL. So facts that came later need no other table.
 extension Fact {
     enum ColumnKind: String {
         case size, digest, text, jsonLines, now, uuid
@@ -11,6 +11,7 @@ extension Fact {
 
     private static let base64Mark = "base64:"
     private static let copyMark = "copy:"
+    private static let writtenMark = "written:"
 
     var column: (kind: ColumnKind, subject: String) {
         switch self {
@@ -21,6 +22,7 @@ extension Fact {
         case .base64(let path): (.text, Self.base64Mark + path)
         case .jsonLines(let path): (.jsonLines, path)
         case .copy(let url): (.text, Self.copyMark + url)
+        case .written(let path): (.text, Self.writtenMark + path)
         case .now(let place): (.now, place)
         case .uuid(let place): (.uuid, place)
         }
@@ -34,6 +36,8 @@ extension Fact {
             self = .base64(String(subject.dropFirst(Self.base64Mark.count)))
         case .text where subject.hasPrefix(Self.copyMark):
             self = .copy(url: String(subject.dropFirst(Self.copyMark.count)))
+        case .text where subject.hasPrefix(Self.writtenMark):
+            self = .written(String(subject.dropFirst(Self.writtenMark.count)))
         case .text: self = .text(subject)
         case .jsonLines: self = .jsonLines(subject)
         case .now: self = .now(place: subject)

@@ -7,11 +7,15 @@ package import PipelineStages
 package struct DiskFiles: FileFacts {
     private let digests: DigestCache
     private let inputs: FetchedInputs?
+    /// True if other machines may take jobs over.
+    private let isShared: Bool
 
     /// - Parameters:
     ///   - digests: what transfers have made out already; other files are read.
     ///   - inputs: who fetches inputs that are URLs; nil where nobody does.
-    package init(digests: DigestCache = DigestCache(), inputs: FetchedInputs? = nil) {
+    ///   - isShared: true if other machines may take jobs over.
+    package init(digests: DigestCache = DigestCache(), inputs: FetchedInputs? = nil, isShared: Bool = false) {
+        self.isShared = isShared
         self.digests = digests
         self.inputs = inputs
     }
@@ -34,7 +38,7 @@ package struct DiskFiles: FileFacts {
         case .text(let path): return .string(try Self.text(path))
         case .base64(let path): return .string(try Self.base64(path))
         case .jsonLines(let path): return try Self.lines(path)
-        case .copy, .now, .uuid: return .null
+        case .copy, .written, .now, .uuid: return .null
         }
     }
 
@@ -42,6 +46,10 @@ package struct DiskFiles: FileFacts {
     package func fingerprint(ofFileAt path: String) -> String? { SourceFingerprint.text(ofFileAt: path) }
 
     package func lacks(fileAt path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
+
+    package func sharedFingerprint(ofFileAt path: String) -> String? {
+        isShared ? SourceFingerprint.sharedText(ofFileAt: path) : nil
+    }
 
     private static func size(_ path: String) throws(StepFailure) -> Int {
         var status = stat()

@@ -156,7 +156,7 @@ package final class Workspace: Sendable {
     ) -> EnginePorts {
         EnginePorts(
             journal: journal, clock: clock, randomness: SystemRandomness(), secrets: secrets,
-            files: DiskFiles(digests: digests, inputs: inputs),
+            files: DiskFiles(digests: digests, inputs: inputs, isShared: journal is any SharedJournal),
             crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
             exchanges: exchanges, owner: owner, keyedHash: { key.hash($0) }, observe: observe)
     }

@@ -16,6 +16,15 @@ package struct SourceFingerprint: Codable, Sendable, Hashable {
         var status = stat()
         return stat(path, &status) == 0 ? SourceFingerprint(status).text : nil
     }
+
+    /// Size and modification time in seconds of the file at a path; nil when it can't be looked at. Through a file system
+    /// that machines share its inode and the parts of a second may be others on each.
+    package static func sharedText(ofFileAt path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        let found = SourceFingerprint(status)
+        return "\(found.size) \(found.modified / 1_000_000_000)"
+    }
 }
 
 /// One state of a file, told apart from others without reading it, and from those of programs that set its time back.

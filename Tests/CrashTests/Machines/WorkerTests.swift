@@ -7,75 +7,12 @@ import Testing
 /// Workers as processes, on a real server of PostgreSQL.
 @Suite("Workers", .enabled(if: PostgresServer.isAvailable, Comment(rawValue: PostgresServer.howTo)))
 struct WorkerTests {
-    private struct Scene {
-        let workplace: Workplace
-        let service: HeldService
-        let server: PostgresServer
-        let database: String
-
-        var environment: [String: String] {
-            ["API_URL": service.server.url, "PIPELINE_JOURNAL": server.address(of: database)]
-        }
-
-        func run(_ arguments: String..., environment more: [String: String] = [:]) async throws -> ProgramEnd {
-            try await workplace.program.run(
-                arguments, environment: workplace.environment(environment.merging(more) { $1 }),
-                folder: workplace.folder)
-        }
-
-        func startWorker(
-            _ name: String, atOnce: Int = 8, environment more: [String: String] = [:]
-        ) async throws -> RunningProgram {
-            let worker = try workplace.program.start(
-                ["worker", "--at-once", "\(atOnce)", "--state-dir", workplace.path(name)],
-                environment: workplace.environment(environment.merging(more) { $1 }), folder: workplace.folder,
-                limit: .seconds(300))
-            #expect(await worker.hasWritten("ready"), "\(worker.text)")
-            return worker
-        }
-
-        func submit(_ names: some Sequence<String>) async throws {
-            for name in names {
-                let end = try await run("run", "held.json", "-i", "name=\(name)", "--key", name, "--detach")
-                #expect(end.cause == .exited(0), "\(end)")
-            }
-        }
-
-        func count(_ sql: String) async throws -> Int { Int(try await server.query(sql, in: database)) ?? -1 }
-
-        /// Waits until a question to the database has that answer; each takes some time by itself.
-        func wait(for sql: String, toBe count: Int) async throws {
-            for _ in 0..<3000 where try await self.count(sql) == count { return }
-            Issue.record("\(sql) is \(try await self.count(sql)), not \(count)")
-        }
-
-        /// The dead worker's lease runs out, sooner than by itself.
-        func expire(_ worker: RunningProgram) async throws {
-            try await server.query(
-                "UPDATE pipeline.workers SET lease_until = now() WHERE id LIKE '%-\(worker.processID)-%'", in: database)
-        }
-    }
-
-    private func withScene(_ body: (Scene) async throws -> Void) async throws {
-        try await withWorkplace { workplace in
-            let service = try HeldService()
-            defer { service.server.stop() }
-            let server = try await PostgresServer.shared()
-            try workplace.write("held.json", HeldService.document)
-            let scene = Scene(
-                workplace: workplace, service: service, server: server, database: try await server.makeDatabase())
-            let end = try await scene.run("journal", "migrate")
-            #expect(end.cause == .exited(0), "\(end)")
-            try await body(scene)
-        }
-    }
-
     private let running = "SELECT count(*) FROM pipeline.steps WHERE state = 'waiting'"
     private let unfinished = "SELECT count(*) FROM pipeline.jobs WHERE ended IS NULL"
 
     @Test("of three one is killed: its jobs go on with the others, none is lost and none made twice")
     func killed() async throws {
-        try await withScene { scene in
+        try await withWorkers { scene in
             let workers = [
                 try await scene.startWorker("a"), try await scene.startWorker("b"), try await scene.startWorker("c"),
             ]
@@ -102,7 +39,7 @@ struct WorkerTests {
     /// `PIPELINE_KILLS` says how often.
     @Test("killed at any request, again and again, lose no item and submit none twice", .timeLimit(.minutes(30)))
     func killedAgain() async throws {
-        try await withScene { scene in
+        try await withWorkers { scene in
             let kills = KillingService.kills ?? 4
             let items = 40 + kills * 16
             let service = try KillingService(polls: 8)
@@ -141,7 +78,7 @@ struct WorkerTests {
     /// It said that the job was suspended, and to resume it, which takes it out of the workers' hands.
     @Test("are waited for by who watches a job that none of them has yet, and no one is told to resume it")
     func watchedBeforeTaken() async throws {
-        try await withScene { scene in
+        try await withWorkers { scene in
             try await scene.submit(["a"])
             let list = try await scene.run("list")
             #expect(list.output.contains("nobody has it yet") && !list.output.contains("interrupted"), "\(list)")
@@ -162,7 +99,7 @@ struct WorkerTests {
     /// when the worker that had it did.
     @Test("are waited for by who watches a batch that none of them has yet, or any more")
     func watchedBatch() async throws {
-        try await withScene { scene in
+        try await withWorkers { scene in
             try scene.workplace.write("rows.csv", HeldService.rows(3).text)
             let begun = try await scene.run("run", "held.json", "--each", "rows.csv", "--batch", "june", "--detach")
             #expect(begun.cause == .exited(0), "\(begun)")
@@ -202,7 +139,7 @@ struct WorkerTests {
 
     @Test("leave a job whose secret they lack to one that has it, and 'why' says who lacks what")
     func secrets() async throws {
-        try await withScene { scene in
+        try await withWorkers { scene in
             let secrets = ["PIPELINE_SECRET_TOKEN": "open-sesame"]
             try scene.workplace.write(
                 "held.json",
@@ -234,7 +171,7 @@ struct WorkerTests {
 
     @Test("share the items of one batch; of three the one that has the batch is killed, and none is lost or made twice")
     func batch() async throws {
-        try await withScene { scene in
+        try await withWorkers { scene in
             let workers = [
                 try await scene.startWorker("a"), try await scene.startWorker("b"), try await scene.startWorker("c"),
             ]
@@ -268,7 +205,7 @@ struct WorkerTests {
 
     @Test("that ends by SIGTERM lets its jobs go, and another goes on without waiting for a lease")
     func drained() async throws {
-        try await withScene { scene in
+        try await withWorkers { scene in
             let first = try await scene.startWorker("a")
             try await scene.submit(["one", "two", "three"])
             try await scene.wait(for: running, toBe: 3)
@@ -287,7 +224,7 @@ struct WorkerTests {
     /// The worker that had let it go left it alone for five minutes, and there was no other.
     @Test("take a batch up at once that they let go for a pause, when it is handed over again")
     func pausedBatch() async throws {
-        try await withScene { scene in
+        try await withWorkers { scene in
             let worker = try await scene.startWorker("w1")
             try scene.workplace.write("rows.csv", HeldService.rows(4).text)
             let begun = try await scene.run("run", "held.json", "--each", "rows.csv", "--batch", "june", "--detach")
@@ -309,7 +246,7 @@ struct WorkerTests {
 
     @Test("are asked from anywhere: list, show, workers and cancel")
     func askedFromAnywhere() async throws {
-        try await withScene { scene in
+        try await withWorkers { scene in
             let worker = try await scene.startWorker("a")
             try await scene.submit(["one"])
             try await scene.wait(for: running, toBe: 1)
@@ -326,56 +263,6 @@ struct WorkerTests {
             _ = await worker.end
         }
     }
-
-    /// What stood under the same path on the other machine was sent, and a batch failed for the files that it lacks.
-    @Test("have the jobs of files of their machine: a command on another one that would run them is told which")
-    func filesOfAnotherMachine() async throws {
-        try await withScene { scene in
-            try scene.workplace.write("send.json", Self.sending)
-            try scene.workplace.write("a.wav", "of this machine")
-            let (here, there) = (["PIPELINE_HOST": "here"], ["PIPELINE_HOST": "there"])
-            for arguments in [["-i", "a=a.wav", "--key", "one"], ["--each", "a=*.wav", "--batch", "many"]] {
-                let end = try await scene.workplace.program.run(
-                    ["run", "send.json", "--detach"] + arguments,
-                    environment: scene.workplace.environment(scene.environment.merging(here) { $1 }),
-                    folder: scene.workplace.folder)
-                #expect(end.cause == .exited(0), "\(end)")
-            }
-            for end in [
-                try await scene.run("resume", "one", environment: there),
-                try await scene.run("retry", "one", environment: there),
-                try await scene.run("run", "send.json", "-i", "a=a.wav", "--key", "one", environment: there),
-                try await scene.run("resume", "many", environment: there),
-                try await scene.run("run", "send.json", "--each", "a=*.wav", "--batch", "many", environment: there),
-                try await scene.run(
-                    "run", "send.json", "--each", "a=*.wav", "--batch", "many", "--detach", environment: there),
-            ] {
-                #expect(end.cause == .exited(64) && end.errors.contains("on another machine: here"), "\(end)")
-            }
-            for name in ["one", "many"] {
-                let handed = try await scene.run("resume", name, "--detach", environment: there)
-                #expect(handed.cause == .exited(0), "\(handed)")
-            }
-            let other = try await scene.startWorker("other", environment: there)
-            let worker = try await scene.startWorker("worker", environment: here)
-            try await scene.wait(for: unfinished, toBe: 0)
-            #expect(scene.service.server.requests.filter { $0.method == "PUT" }.count == 2)
-            let hosts = "SELECT count(*) FROM pipeline.jobs WHERE host = 'here'"
-            #expect(try await scene.count(hosts) == 3)
-            for worker in [other, worker] {
-                worker.signal(SIGTERM)
-                _ = await worker.end
-            }
-        }
-    }
-
-    private static let sending = """
-        { "pipeline": 1, "name": "send", "inputs": { "a": { "type": "file" } },
-          "services": { "api": { "url": "${{ env.API_URL }}" } },
-          "stages": [
-            { "id": "put", "kind": "upload", "service": "api", "protocol": "put", "file": "${{ inputs.a }}",
-              "request": { "PUT": "/store" } } ] }
-        """
 
     @Test("say what is wrong, and never a password")
     func refusals() async throws {

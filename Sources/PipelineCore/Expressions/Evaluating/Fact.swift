@@ -16,16 +16,19 @@ public enum Fact: Hashable, Sendable, Codable {
     case jsonLines(String)
     /// The absolute path of the local copy of an input that is a URL, a string.
     case copy(url: String)
+    /// What tells the file that a step has written at a path from another one there on another machine, a string. No
+    /// expression reads it.
+    case written(String)
     /// The time of the first evaluation at that place of the document, RFC 3339 in UTC, a string.
     case now(place: String)
     /// A UUID of the first evaluation at that place of the document, a string.
     case uuid(place: String)
 
-    /// The file that this fact is about, whose fingerprint is kept with it; nil for `copy`, `now` and `uuid`.
+    /// The file that this fact is about, whose fingerprint is kept with it; nil for others.
     package var path: String? {
         switch self {
         case .size(let path), .digest(let path, _), .text(let path), .base64(let path), .jsonLines(let path): path
-        case .copy, .now, .uuid: nil
+        case .copy, .written, .now, .uuid: nil
         }
     }
 }
@@ -50,6 +53,7 @@ extension Fact {
         case .base64(let path): ("base64", path)
         case .jsonLines(let path): ("jsonLines", path)
         case .copy(let url): ("copy", url)
+        case .written(let path): ("written", path)
         case .now(let place): ("now", place)
         case .uuid(let place): ("uuid", place)
         }
@@ -67,6 +71,7 @@ extension Fact: CustomStringConvertible {
         case .base64(let path): "fileBase64('\(path)')"
         case .jsonLines(let path): "jsonLines('\(path)')"
         case .copy(let url): "the copy of \(url)"
+        case .written(let path): "the file written at \(path)"
         case .now: "now()"
         case .uuid: "uuid()"
         }

@@ -1,0 +1,103 @@
+import Foundation
+import PipelineTestKit
+import Testing
+
+/// What stands on one of several machines alone.
+@Suite("Files of one machine", .enabled(if: PostgresServer.isAvailable, Comment(rawValue: PostgresServer.howTo)))
+struct MachineFileTests {
+    private let unfinished = "SELECT count(*) FROM pipeline.jobs WHERE ended IS NULL"
+
+    private static let sending = """
+        { "pipeline": 1, "name": "send", "inputs": { "a": { "type": "file" } },
+          "services": { "api": { "url": "${{ env.API_URL }}" } },
+          "stages": [
+            { "id": "put", "kind": "upload", "service": "api", "protocol": "put", "file": "${{ inputs.a }}",
+              "request": { "PUT": "/store" } } ] }
+        """
+
+    /// What stood under the same path on the other machine was sent, and a batch failed for the files that it lacks.
+    @Test("are read there alone: a command on another machine that would run their job is told which has them")
+    func filesOfAnotherMachine() async throws {
+        try await withWorkers { scene in
+            try scene.workplace.write("send.json", Self.sending)
+            try scene.workplace.write("a.wav", "of this machine")
+            let (here, there) = (["PIPELINE_HOST": "here"], ["PIPELINE_HOST": "there"])
+            for arguments in [["-i", "a=a.wav", "--key", "one"], ["--each", "a=*.wav", "--batch", "many"]] {
+                let end = try await scene.workplace.program.run(
+                    ["run", "send.json", "--detach"] + arguments,
+                    environment: scene.workplace.environment(scene.environment.merging(here) { $1 }),
+                    folder: scene.workplace.folder)
+                #expect(end.cause == .exited(0), "\(end)")
+            }
+            for end in [
+                try await scene.run("resume", "one", environment: there),
+                try await scene.run("retry", "one", environment: there),
+                try await scene.run("run", "send.json", "-i", "a=a.wav", "--key", "one", environment: there),
+                try await scene.run("resume", "many", environment: there),
+                try await scene.run("run", "send.json", "--each", "a=*.wav", "--batch", "many", environment: there),
+                try await scene.run(
+                    "run", "send.json", "--each", "a=*.wav", "--batch", "many", "--detach", environment: there),
+            ] {
+                #expect(end.cause == .exited(64) && end.errors.contains("on another machine: here"), "\(end)")
+            }
+            for name in ["one", "many"] {
+                let handed = try await scene.run("resume", name, "--detach", environment: there)
+                #expect(handed.cause == .exited(0), "\(handed)")
+            }
+            let other = try await scene.startWorker("other", environment: there)
+            let worker = try await scene.startWorker("worker", environment: here)
+            try await scene.wait(for: unfinished, toBe: 0)
+            #expect(scene.service.server.requests.filter { $0.method == "PUT" }.count == 2)
+            let hosts = "SELECT count(*) FROM pipeline.jobs WHERE host = 'here'"
+            #expect(try await scene.count(hosts) == 3)
+            for worker in [other, worker] {
+                worker.signal(SIGTERM)
+                _ = await worker.end
+            }
+        }
+    }
+
+    /// The file of an earlier job, which stood under the same path on the next machine, was sent.
+    @Test("that a stage has written are made again where another file stands under their path")
+    func otherFile() async throws {
+        try await withWorkers { scene in
+            try scene.workplace.write("chain.json", Self.chain)
+            let first = try await scene.startWorker("first")
+            let begun = try await scene.run("run", "chain.json", "--key", "one", "--overwrite", "--detach")
+            #expect(begun.cause == .exited(0), "\(begun)")
+            try await scene.wait(for: "SELECT count(*) FROM pipeline.steps WHERE state = 'waiting'", toBe: 1)
+            first.signal(SIGKILL)
+            _ = await first.end
+            try await scene.expire(first)
+            let path = try await scene.server.query("SELECT path FROM pipeline.files", in: scene.database)
+            let written = try #require(FileManager.default.contents(atPath: path), "\(path)")
+            #expect(FileManager.default.createFile(atPath: path, contents: Data(written.map { _ in 0x78 })))
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1_000_000)], ofItemAtPath: path)
+            scene.service.open()
+            let second = try await scene.startWorker("second")
+            try await scene.wait(for: unfinished, toBe: 0)
+            // What the service gives by now.
+            let sent = scene.service.server.requests.filter { $0.method == "PUT" }.map(\.text)
+            #expect(sent == [#"{"state": "done"}"#])
+            #expect(scene.service.names == [""])
+            let warned = "SELECT count(*) FROM pipeline.events WHERE data LIKE '%makes it again%'"
+            #expect(try await scene.count(warned) == 1)
+            second.signal(SIGTERM)
+            _ = await second.end
+        }
+    }
+
+    private static let chain = """
+        { "pipeline": 1, "name": "chain", "services": { "api": { "url": "${{ env.API_URL }}" } },
+          "stages": [
+            { "id": "get", "kind": "download", "service": "api", "request": { "GET": "/file" }, "to": "result.bin" },
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "json": {}, "once": { "key": "Idempotency-Key" },
+                          "capture": { "id": "$.id" } },
+              "poll": { "GET": "/jobs/${{ self.id }}", "every": "100ms", "status": "$.state",
+                        "succeeded": ["done"] } },
+            { "id": "put", "kind": "upload", "service": "api", "protocol": "put", "file": "${{ stages.get.path }}",
+              "request": { "PUT": "/store" } } ] }
+        """
+}
