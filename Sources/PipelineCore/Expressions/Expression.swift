@@ -12,6 +12,8 @@ public struct Expression: Sendable {
     package let references: [Reference]
     /// True if it asks for members of a response's body, which only JSON has.
     package let readsMembersOfBody: Bool
+    /// True if it reads a local file that it names itself, such as `text('prompt.md')`.
+    package let namesFile: Bool
 
     let root: ExpressionNode
     let origin: TextOrigin
@@ -69,6 +71,7 @@ public struct Expression: Sendable {
         collector.visit(root, tolerant: false)
         references = collector.references
         readsMembersOfBody = collector.readsMembersOfBody
+        namesFile = collector.namesFile
     }
 
     /// The value for these values of names; the same scope always gives the same.

@@ -72,13 +72,3 @@ struct InputUseCheck {
         if case .input(let name) = reference.root { "inputs.\(name)" } else { "item" }
     }
 }
-
-extension ExpressionFunction {
-    /// True if it is of a local file.
-    var readsFile: Bool {
-        switch self {
-        case .size, .digest, .text, .jsonLines, .fileBase64: true
-        default: false
-        }
-    }
-}

@@ -17,6 +17,8 @@ package struct Plan: Sendable {
     package let warnings: DiagnosticReport
     /// The inputs of type url that stages need as files, by stage: fetched before a stage reads them.
     package let fetchedInputs: [String: [String]]
+    /// True if the document names local files by itself, besides those that inputs give.
+    package let namesFiles: Bool
     /// Values of the document itself that expressions give, to be checked once they are known.
     let checks: [SettingCheck]
     private let positions: [String: Int]
@@ -24,8 +26,9 @@ package struct Plan: Sendable {
     init(
         definition: PipelineDefinition, stages: [PlannedStage], finally: [PlannedStage],
         uses: some Sequence<ReferenceUse>, checks: [SettingCheck], warnings: [Diagnostic],
-        fetchedInputs: [String: [String]]
+        fetchedInputs: [String: [String]], namesFiles: Bool
     ) {
+        self.namesFiles = namesFiles
         self.fetchedInputs = fetchedInputs
         self.warnings = DiagnosticReport(source: definition.source, diagnostics: warnings)
         self.definition = definition

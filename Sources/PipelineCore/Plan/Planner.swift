@@ -42,7 +42,8 @@ package struct Planner {
             uses: ([documentUses] + (drafts + finals).map(\.uses)).joined(), checks: documentChecks,
             warnings: findings.warnings,
             fetchedInputs: Dictionary(
-                uniqueKeysWithValues: (drafts + finals).map { ($0.definition.id, $0.fetchedInputs(of: definition)) }))
+                uniqueKeysWithValues: (drafts + finals).map { ($0.definition.id, $0.fetchedInputs(of: definition)) }),
+            namesFiles: findings.namesFiles)
     }
 
     /// What stands around stages is checked where it stands: so a service that no stage names is checked too, and what

@@ -98,7 +98,7 @@ package final class PostgresOwners: JournalOwners {
         return found.number
     }
 
-    /// A job whose inputs are files belongs to the machine that has them.
+    /// A job whose inputs or document name files belongs to the machine that has them.
     package func complete(_ job: JobRecord, _ number: Int64, on connection: PostgresConnection) throws(JournalFailure) {
         guard job.needsItsMachine else { return }
         try connection.run(
@@ -207,8 +207,9 @@ package final class PostgresOwners: JournalOwners {
 }
 
 extension JobRecord {
-    /// Returns whether one of the job's inputs is a file of the machine on which it was started.
+    /// Returns whether the job reads a file of the machine on which it was started.
     var needsItsMachine: Bool {
+        if folders.namesFiles { return true }
         guard let document = try? JSON.parse(Array(source.utf8)), let declared = document["inputs"]?.object else {
             return false
         }

@@ -143,11 +143,13 @@ package struct JobDraft: Sendable {
     ) -> JobRecord {
         let secret = secretInputs
         let kept = JSONObject(inputs.filter { secret[$0.name] == nil }.map { ($0.name, $0.value) })
+        var folders = JobFolders(document: AbsolutePath.folder(of: path), output: outputFolder)
+        folders.namesFiles = plan.namesFiles
         var record = JobRecord(
             id: id, pipeline: plan.definition.name, key: key ?? id.text, started: started,
             source: String(decoding: plan.definition.source.bytes, as: UTF8.self),
             sourceName: plan.definition.source.name, digest: digest, inputs: kept, environment: environment,
-            folders: JobFolders(document: AbsolutePath.folder(of: path), output: outputFolder), overwrites: overwrites)
+            folders: folders, overwrites: overwrites)
         record.secretNames.defaultedInputs = defaultedInputs
         return record
     }

@@ -57,6 +57,30 @@ struct MachineFileTests {
         }
     }
 
+    /// A worker elsewhere took it and failed for good, or sent another file of that path.
+    @Test(
+        "bind the job also where its document names them by itself",
+        arguments: [
+            (#""kind": "upload", "protocol": "put", "file": "a.wav", "request": { "PUT": "/store" }"#, 1),
+            (#""kind": "request", "request": { "POST": "/x", "file": "a.wav" }"#, 1),
+            (#""kind": "request", "request": { "POST": "/x", "json": { "a": [ "${{ text('a.wav') }}" ] } }"#, 1),
+            (#""kind": "request", "request": { "POST": "/x", "json": { "file": "a.wav" } }"#, 0),
+        ])
+    func named(stage: String, bound: Int) async throws {
+        try await withWorkers { scene in
+            try scene.workplace.write("a.wav", "of this machine")
+            try scene.workplace.write(
+                "named.json",
+                """
+                { "pipeline": 1, "name": "named", "services": { "api": { "url": "${{ env.API_URL }}" } },
+                  "stages": [ { "id": "a", "service": "api", \(stage) } ] }
+                """)
+            let end = try await scene.run("run", "named.json", "--detach", environment: ["PIPELINE_HOST": "here"])
+            #expect(end.cause == .exited(0), "\(end)")
+            #expect(try await scene.count("SELECT count(*) FROM pipeline.jobs WHERE host = 'here'") == bound)
+        }
+    }
+
     /// The file of an earlier job, which stood under the same path on the next machine, was sent.
     @Test("that a stage has written are made again where another file stands under their path")
     func otherFile() async throws {

@@ -46,6 +46,18 @@ import Testing
         #expect(try Self.references(text).map(\.toleratesNull) == tolerates)
     }
 
+    @Test(
+        "a file that the text names itself is told from one that something gives",
+        arguments: [
+            ("text('a.md')", true), ("1 + size('a' + '.bin')", true), ("text(inputs.a)", false),
+            ("digest(stages.a.path, 'md5')", false), ("text('a/' + item)", false), ("basename('a.md')", false),
+            ("inputs.a ?? text('a.md')", true),
+        ])
+    func files(text: String, isNamed: Bool) throws {
+        let expression = try Expression.parse(text, in: SourceRange(start: 0, end: text.utf8.count))
+        #expect(expression.namesFile == isNamed)
+    }
+
     @Test("ranges point into the file, past escapes")
     func ranges() throws {
         let file = #"{"a": "é\n\u00e9\ud83d\ude00 ${{ 'x\\n' + inputs.video }}"}"#

@@ -17,6 +17,8 @@ public final class DiagnosticCollector {
     package private(set) var warnings: [Diagnostic] = []
     /// Every expression read so far, with the roots that its place allows.
     package private(set) var uses: [ReferenceUse] = []
+    /// True if something read so far names a local file by itself, whatever the job's inputs and stages give.
+    private(set) var namesFiles = false
     /// The names of the inputs whose values are secrets, once they are read: before all that may read them.
     var secretInputs: Set<String> = []
     /// The captures that the stage being read makes.
@@ -79,7 +81,10 @@ public final class DiagnosticCollector {
     }
 
     /// Notes the references of an expression, to be checked when all stages are known.
-    package func use(_ references: [Reference], roots: AllowedRoots, at place: SourceLocation) {
+    ///
+    /// - Parameter namesFile: true if it reads a local file that it names itself.
+    package func use(_ references: [Reference], namesFile: Bool, roots: AllowedRoots, at place: SourceLocation) {
+        if namesFile { namesFiles = true }
         for reference in references { uses.append(ReferenceUse(reference: reference, roots: roots, place: place)) }
     }
 

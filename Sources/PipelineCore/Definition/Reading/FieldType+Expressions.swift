@@ -8,7 +8,9 @@ extension FieldType where Value == Template {
             do throws(ExpressionError) {
                 let template = try Template.parse(
                     text, in: TextOrigin(literal: place.node.range, in: findings.source.bytes))
-                findings.use(template.references, roots: roots, at: place)
+                let isFile = place.pointer.hasSuffix("/file") && template.references.isEmpty
+                findings.use(
+                    template.references, namesFile: isFile || template.namesFile, roots: roots, at: place)
                 return template
             } catch {
                 findings.report(error, at: place)
@@ -28,7 +30,7 @@ extension FieldType where Value == JSONTemplate {
                 let pointer = place.descendant(at: error.range.start).pointer
                 findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
             }
-            findings.use(template.references, roots: roots, at: place)
+            findings.use(template.references, namesFile: template.namesFile, roots: roots, at: place)
             return errors.isEmpty ? template : nil
         }
     }
@@ -42,7 +44,7 @@ extension FieldType where Value == Expression {
             do throws(ExpressionError) {
                 let expression = try Expression.parseField(
                     text, in: TextOrigin(literal: place.node.range, in: findings.source.bytes))
-                findings.use(expression.references, roots: roots, at: place)
+                findings.use(expression.references, namesFile: expression.namesFile, roots: roots, at: place)
                 return expression
             } catch {
                 findings.report(error, at: place)

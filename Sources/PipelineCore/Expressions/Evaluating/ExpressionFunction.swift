@@ -59,6 +59,14 @@ enum ExpressionFunction: String, Sendable, CaseIterable {
         }
     }
 
+    /// True if it is of a local file.
+    var readsFile: Bool {
+        switch self {
+        case .size, .digest, .text, .jsonLines, .fileBase64: true
+        default: false
+        }
+    }
+
     /// The form of a call: `replace(text, old, new)`.
     var signature: String { "\(rawValue)(\(parameters.joined(separator: ", ")))" }
 

@@ -6,6 +6,8 @@ struct ReferenceCollector {
     private(set) var references: [Reference] = []
     /// True if members of a response's body are asked for, not only the whole.
     private(set) var readsMembersOfBody = false
+    /// True if it reads a file whose path reads nothing.
+    private(set) var namesFile = false
 
     init(origin: TextOrigin) { self.origin = origin }
 
@@ -31,6 +33,8 @@ struct ReferenceCollector {
                 references.append(
                     Reference(root: .part("digest"), range: origin.source(of: node.range), toleratesNull: false))
             }
+            let before = references.count
+            defer { if function.readsFile, references.count == before { namesFile = true } }
             for argument in arguments {
                 guard case .path(let root, let accessors) = argument.kind else {
                     visit(argument, tolerant: false)

@@ -21,6 +21,8 @@ public struct JSONTemplate: Sendable {
     let root: Node
     /// Everything that its expressions read, in the order of the document.
     package let references: [Reference]
+    /// True if one of its expressions reads a local file that it names itself.
+    package let namesFile: Bool
 
     /// The value when there is no expression in it.
     public var constant: JSON? { if case .constant(let value) = root { value } else { nil } }
@@ -29,6 +31,7 @@ public struct JSONTemplate: Sendable {
     public init(constant: JSON) {
         root = .constant(constant)
         references = []
+        namesFile = false
     }
 
     /// Reads a value of a document; all mistakes in it are appended to `errors`.
@@ -42,11 +45,12 @@ public struct JSONTemplate: Sendable {
         var reader = JSONTemplateReader(source: source, optionalMembers: optionalMembers)
         let root = reader.node(node)
         errors += reader.errors
-        return JSONTemplate(root: root, references: reader.references)
+        return JSONTemplate(root: root, references: reader.references, namesFile: reader.namesFile)
     }
 
-    private init(root: Node, references: [Reference]) {
+    private init(root: Node, references: [Reference], namesFile: Bool) {
         self.root = root
+        self.namesFile = namesFile
         self.references = references
     }
 
@@ -63,11 +67,11 @@ public struct JSONTemplate: Sendable {
         switch root {
         case .constant(.object(var object)):
             object[name] = value
-            return JSONTemplate(root: .constant(.object(object)), references: references)
+            return JSONTemplate(root: .constant(.object(object)), references: references, namesFile: namesFile)
         case .object(let members):
             let member = Member(name: name, isOptional: false, value: .constant(value))
             let others = members.filter { $0.name != name }
-            return JSONTemplate(root: .object(others + [member]), references: references)
+            return JSONTemplate(root: .object(others + [member]), references: references, namesFile: namesFile)
         case .constant, .template, .array: return self
         }
     }

@@ -6,6 +6,7 @@ struct JSONTemplateReader {
     let optionalMembers: Bool
     private(set) var errors: [ExpressionError] = []
     private(set) var references: [Reference] = []
+    private(set) var namesFile = false
 
     init(source: SourceText?, optionalMembers: Bool) {
         self.source = source
@@ -26,6 +27,7 @@ struct JSONTemplateReader {
         do throws(ExpressionError) {
             let template = try Template.parse(text, in: TextOrigin(literal: range, in: source))
             references += template.references
+            namesFile = namesFile || template.namesFile
             return template.constant.map { .constant(.string($0)) } ?? .template(template)
         } catch {
             errors += error.all

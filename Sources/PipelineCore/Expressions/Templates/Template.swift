@@ -35,6 +35,11 @@ public struct Template: Sendable, Equatable {
         if parts.count == 1, case .expression(let expression) = parts[0] { expression } else { nil }
     }
 
+    /// True if one of its expressions reads a local file that it names itself.
+    package var namesFile: Bool {
+        parts.contains { if case .expression(let expression) = $0 { expression.namesFile } else { false } }
+    }
+
     /// True if a value of it needs files, the time or chance beside what it reads.
     var asksOutside: Bool {
         parts.contains { if case .expression(let expression) = $0 { expression.asksOutside } else { false } }

@@ -83,7 +83,7 @@ enum PluginKind {
             let pointer = place.descendant(at: error.range.start).pointer
             reading.findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
         }
-        reading.findings.use(template.references, roots: .request, at: place)
+        reading.findings.use(template.references, namesFile: template.namesFile, roots: .request, at: place)
         return errors.isEmpty ? template : nil
     }
 

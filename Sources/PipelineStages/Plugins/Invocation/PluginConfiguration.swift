@@ -25,7 +25,7 @@ struct PluginConfiguration: Sendable {
             let pointer = place.descendant(at: error.range.start).pointer
             findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
         }
-        findings.use(template.references, roots: roots, at: place)
+        findings.use(template.references, namesFile: template.namesFile, roots: roots, at: place)
         isSecret = template.references.contains(where: findings.isSecret)
         self.program = program
         self.schema = schema
