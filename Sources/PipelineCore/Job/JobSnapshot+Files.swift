@@ -28,11 +28,11 @@ extension JobSnapshot {
         }
     }
 
-    /// The steps under way that read a file, and can begin again with another copy of it.
+    /// The steps under way, or that failed, that read a file and can begin again with another copy of it.
     func readers(of file: WrittenFile, in plan: Plan) -> [StepKey] {
-        let stages = readingStages(of: file, in: plan, retried: false).filter(Self.isRepeatable).map(\.id)
+        let stages = readingStages(of: file, in: plan, retried: true).filter(Self.isRepeatable).map(\.id)
         return steps.filter { key, step in
-            stages.contains(key.stage) && [.running, .waiting].contains(step.state.name)
+            stages.contains(key.stage) && [.running, .waiting, .failed, .cancelled].contains(step.state.name)
                 && submits[key]?.isBegun != true
         }.map(\.key)
     }

@@ -27,7 +27,10 @@ struct Restart {
         self.reached = reached
         tolerated = scope == .failed ? Self.tolerated(in: table) : []
         for file in files {
-            affected.formUnion(table.snapshot.readers(of: file, in: table.plan))
+            affected.formUnion(
+                table.snapshot.readers(of: file, in: table.plan).filter { key in
+                    table.step(key)?.state.name.isRetried == false || retries(key)
+                })
             // A copy of an input is fetched by the stage that reads it.
             guard let key = file.step else { continue }
             lost[key] = file.path

@@ -63,6 +63,13 @@ import Testing
             }
             #expect(warnings == ["/out/a.bin is not on this machine: stage 'a' makes it again"])
         }
+        // So where it failed, once it is retried: what it began was begun with the file that is lost.
+        for (scope, generation) in [(RestartScope.failed, 2), (.nothing, nil)] as [(RestartScope, Int?)] {
+            let failed = try #require(Samples.states.first { $0.name == .failed })
+            var table = try Self.table(failed)
+            try Restart(scope, lost: [Self.file], of: table).perform(.background, in: &table)
+            #expect(table.snapshot.submits[Self.reader]?.generation == generation)
+        }
         // What runs at a service goes on.
         let submit = SubmitRecord(key: "k", generation: 1, digest: "", phase: .submitted)
         var table = try Self.table(.running(AttemptState()), submits: [Self.reader: submit])
