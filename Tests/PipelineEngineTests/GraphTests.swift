@@ -319,6 +319,30 @@ import Testing
         #expect(run.seen.last == #"["p",null,"q"]"#)
     }
 
+    /// They read null: what the failed item had made stayed at its service, the more the more was tolerated.
+    @Test("'finally' reads what a tolerated item had made that failed, and no other stage does")
+    func cleaningAfterToleratedItems() {
+        let seen = Mutexed<[String]>([])
+        let make = StageKind.scripted("make", captures: ["x"]) { reading, _, context async throws(StageFailure) in
+            let value = try await context.evaluate { scope throws(EvaluationFailure) in
+                try reading?.evaluate(in: scope) ?? .null
+            }
+            try await context.commit("made", captures: ["x": value])
+            if value == "q" { throw .definite(StepFailure("it is bad")) }
+            return .finished(["x": value])
+        }
+        let bench = EngineBench(
+            #"""
+            { "id": "a", "kind": "make", "forEach": "split('p,q,r', ',')", "tolerate": 1, "reading": "${{ item }}" },
+            { "id": "b", "kind": "echo", "reading": "${{ stages.a.x }}" }
+            ], "finally": [ { "id": "c", "kind": "echo", "reading": "${{ stages.a.x }}" }
+            """#, kinds: [make, Self.echo(seen)])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(bench.state("a") == .succeeded(["x": ["p", nil, "r"]]))
+        #expect(seen.value == [#"["p",null,"r"]"#, #"["p","q","r"]"#])
+        #expect(bench.recorder.violations.isEmpty)
+    }
+
     @Test("'finally' runs when the job is cancelled, and not when it is suspended")
     func cleaningAfterCancellation() {
         for stop in ["cancel", "suspend"] {

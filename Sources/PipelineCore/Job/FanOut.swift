@@ -272,7 +272,15 @@ struct FanOut: Sendable {
         }
     }
 
-    /// Returns what the items of a stage that comes to no good end gave, for the stages that clean up: what those made that
+    /// Returns what the items of a stage gave that succeeds although some failed, for the stages that clean up. Empty for any
+    /// other step.
+    func madeDespiteFailures(by key: StepKey, in table: JobTable) -> JSONObject {
+        guard key.item == nil, let entry = table.index.entries[key.stage], entry.isRepeated, entry.counts.failed > 0
+        else { return [:] }
+        return made(by: entry.stage, in: table)
+    }
+
+    /// Returns what the items of a stage gave of which not all came to a good end, for the stages that clean up: what those made that
     /// failed or were cancelled too. Empty where they gave nothing.
     func made(by stage: PlannedStage, in table: JobTable) -> JSONObject {
         let captures = captures(of: stage, in: table, evenOfFailed: true)

@@ -255,9 +255,10 @@ extension JobState {
         _ key: StepKey, _ captures: JSONObject, _ warnings: [String], _ notes: StepNotes = StepNotes(),
         _ counts: Int = 0, cost: Double? = nil
     ) throws(IllegalTransition) {
+        let made = fanOut.madeDespiteFailures(by: key, in: table)
         try table.change(key, .finished(captures), warnings: warnings, notes: notes) { step in
             if let cost { step.cost = (Amount(step.cost ?? 0) + Amount(cost)).double }
-            step.captures = captures
+            step.captures = captures.merging(made)
             step.resumes += counts
         }
         if let sample = marks.takeSample(of: key, in: table) { table.record(.sample(sample)) }

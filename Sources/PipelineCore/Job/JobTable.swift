@@ -218,7 +218,8 @@ package struct JobTable: Sendable {
         scope.itemIsOwn = plan.hasOwnItems(key.stage)
         scope.index = key.item
         if stage?.isFinal == true {
-            for stage in plan.stages where scope.stages[stage.id] == nil {
+            // All that they made, also what no other stage reads: what failed made it.
+            for stage in plan.stages {
                 scope.stages[stage.id] = snapshot.steps[StepKey(stage: stage.id)].map { .object($0.captures) }
             }
         }

@@ -5,7 +5,8 @@ public struct StepRecord: Sendable, Hashable {
     package var state: StepState
     /// The stage's own checkpoint, in the stage's own form (JSON); nil before the first.
     package var checkpoint: [UInt8]?
-    /// The captures made so far (`self.X`); of a step that has succeeded its state holds the final ones.
+    /// The captures made so far (`self.X`); of a step that has succeeded its state holds the final ones. Of a repeated stage
+    /// what its items made is here also where they failed, for `finally`.
     package var captures: JSONObject
     /// The time when it first started; deadlines count from here. Nil also while a service has not let in what it would begin
     /// with: it is closed, or has no place.
