@@ -56,7 +56,7 @@ struct TemplateFieldTests {
         #expect(plan.mistake(at: start)?.title == nil, "\(example.key)")
     }
 
-    @Test("what may not run is not checked before it does; 'finally' is")
+    @Test("what may not run is not checked before it does; 'finally' is, and so is what a known condition lets run")
     func conditions() async throws {
         let start = JobStart(
             known: Scope(inputs: ["v": "?"]), folders: JobFolders(document: "/", output: "/"), overwrites: false)
@@ -67,6 +67,7 @@ struct TemplateFieldTests {
         }
         let sure = #""stages": [{ "id": "s", "kind": "wait", "for": "1s" }]"#
         #expect(try await preflight(#""stages": [{ "id": "s", "when": "inputs.v == 1", \#(wait) }]"#) == nil)
+        #expect(try await preflight(#""stages": [{ "id": "s", "when": "inputs.v == '?'", \#(wait) }]"#) != nil)
         #expect(try await preflight(#""stages": [{ "id": "s", \#(wait) }]"#) != nil)
         #expect(try await preflight(#"\#(sure), "finally": [{ "id": "f", \#(wait) }]"#) != nil)
         #expect(try await preflight(#"\#(sure), "finally": [{ "id": "f", "when": "inputs.v == 1", \#(wait) }]"#) == nil)

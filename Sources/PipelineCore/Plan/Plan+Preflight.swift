@@ -16,7 +16,7 @@ extension JobStart {
 extension Plan {
     /// The files that a job writes for sure, as far as they are known when it starts, but for those of items.
     package func targets(at start: JobStart) -> [String] {
-        certainStages.filter { $0.forEach == nil }.compactMap { $0.stage.target(start) }
+        certainStages(at: start).filter { $0.forEach == nil }.compactMap { $0.stage.target(start) }
     }
 
     /// Returns what makes a job fail for sure, as far as it is known when it starts; nil for nothing.
@@ -26,7 +26,7 @@ extension Plan {
         if let mistake = mistake(at: start) ?? wrongAddress(at: start) { return mistake }
         var start = start
         let afterWrites = stagesAfterWrites
-        for stage in certainStages where stage.continuesOnFailure.constant == false {
+        for stage in certainStages(at: start) where stage.continuesOnFailure.constant == false {
             start.isBeforeWrites = !afterWrites.contains(stage.id)
             let failure =
                 stage.forEach == nil ? await stage.stage.preflight(start) : await itemPreflight(to: stage, at: start)
@@ -41,7 +41,7 @@ extension Plan {
     /// The first address of a service that can't be made, of those that are known: an environment variable that is not set
     /// stays so for the whole job, so that no resume mends it.
     private func wrongAddress(at start: JobStart) -> StepFailure? {
-        let used = Set(certainStages.compactMap(\.service))
+        let used = Set(certainStages(at: start).compactMap(\.service))
         for service in definition.services where used.contains(service.name) && start.knows(service.url.references) {
             do throws(EvaluationFailure) {
                 _ = try service.url.evaluateText(in: start.known)
@@ -90,7 +90,7 @@ extension Plan {
     /// The first duration, size, number or boolean that an expression gives and that is wrong, as far as it is known.
     package func mistake(at start: JobStart) -> StepFailure? {
         if let failure = start.preflight(to: checks, in: definition.source) { return failure }
-        for stage in certainStages + finally.filter({ $0.condition == nil }) {
+        for stage in certainStages(at: start) + finally.filter({ $0.isWanted(at: start) }) {
             if let failure = start.preflight(to: stage.checks, in: definition.source) { return failure }
         }
         return nil
@@ -112,12 +112,21 @@ extension Plan {
         return found
     }
 
-    /// The stages that no condition can keep from running.
-    private var certainStages: [PlannedStage] {
+    /// The stages that no condition can keep from running: one whose value is known is true.
+    private func certainStages(at start: JobStart) -> [PlannedStage] {
         var skippable: Set<String> = []
         return stages.filter { stage in
-            if stage.condition != nil || !stage.reads.isDisjoint(with: skippable) { skippable.insert(stage.id) }
+            if !stage.isWanted(at: start) || !stage.reads.isDisjoint(with: skippable) { skippable.insert(stage.id) }
             return !skippable.contains(stage.id)
         }
+    }
+}
+
+extension PlannedStage {
+    /// Returns whether its own `when` lets it run, as far as that is known: one that reads what other stages give, an item or
+    /// a file, does not for sure.
+    fileprivate func isWanted(at start: JobStart) -> Bool {
+        guard let condition else { return true }
+        return start.knows(condition.references) && (try? condition.evaluateCondition(in: start.known)) == true
     }
 }

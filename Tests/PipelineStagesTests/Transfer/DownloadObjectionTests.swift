@@ -59,6 +59,22 @@ struct DownloadObjectionTests {
         #expect(try await preflight(#""to": "old.txt""#, stage: #", "continueOnFailure": true"#) == nil)
     }
 
+    /// The whole job was bought first, and failed then.
+    @Test("nor does it when the stage has a condition that is known to hold")
+    func conditional() async throws {
+        folder.write("old.txt", Array("old".utf8))
+        func failure(_ condition: String) async throws -> String? {
+            try await preflight(
+                #""to": "old.txt""#, stage: #", "when": "\#(condition)""#, captured: ["a": ["name"]])
+        }
+        for condition in ["inputs.file == 'old'", "job.key != null", "2 > 1"] {
+            #expect(try await failure(condition)?.hasPrefix("a file is at") == true, "\(condition)")
+        }
+        for condition in ["stages.a.name == 'old'", "size(inputs.file) == 3", "inputs.file", "now() != ''"] {
+            #expect(try await failure(condition) == nil, "\(condition)")
+        }
+    }
+
     @Test("when two items that are known write one file, or one of them can't be written")
     func items() async throws {
         folder.write("b.txt", Array("old".utf8))
