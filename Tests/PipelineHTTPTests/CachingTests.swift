@@ -164,6 +164,28 @@ struct CachingTests {
         }
     }
 
+    /// One tenant got the data of another: the service named the field in no `Vary`.
+    @Test("who writes other fields has answers of its own; a key and a trace that differ each time change nothing")
+    func fields() async throws {
+        let world = World()
+        let cache = Cache(CachePolicy(maxAge: .seconds(1000)))
+        func get(_ tenant: String, _ number: Int) async throws -> String {
+            let request = RequestDescription(
+                url: "http://api.test/who", headers: [.traceparent: "00-\(number)", .accept: "application/json"])
+            let answer = try await world.network.exchange(
+                request,
+                decorators: [
+                    IdempotencyKey("key \(number)", header: "X-Key"), cache, Headers([("X-Tenant", tenant)]),
+                ])
+            return String(decoding: answer.body, as: UTF8.self)
+        }
+        #expect(try await get("alice", 1) == "answer 1")
+        #expect(try await get("bob", 2) == "answer 2")
+        #expect(try await get("alice", 3) == "answer 1")
+        let key = HTTPField.Name("X-Key")!
+        #expect(world.state.withLock { state in state.requests.map { $0.headers[key] } } == ["key 1", "key 2"])
+    }
+
     @Test("an answer is for those who trust the same and show the same certificate")
     func trust() async throws {
         let world = World()

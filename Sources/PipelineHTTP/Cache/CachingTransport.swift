@@ -5,7 +5,8 @@ public import NetworkTasks
 /// Answers requests with a ``CachePolicy`` from a cache where that allows it, and keeps what may be kept (RFC 9111, a
 /// private cache); all other requests pass through as they are.
 ///
-/// Only GET and HEAD whose answers go to memory take part. Requests with different credentials never share an answer.
+/// Only GET and HEAD whose answers go to memory take part. Requests with different credentials or header fields never share
+/// an answer: many services tell tenants apart by a field that is no secret, and do not say so in `Vary`.
 public struct CachingTransport: Transport {
     private let inner: any Transport
     private let cache: any ResponseCache
@@ -52,7 +53,7 @@ public struct CachingTransport: Transport {
     private func exchange(
         _ request: RequestDescription, _ policy: CachePolicy, _ options: ExchangeOptions
     ) async throws(ExchangeFailure) -> HTTPExchangeResponse {
-        let key = Self.key(of: request, options.tls)
+        let key = Self.key(of: request, policy, options.tls)
         var kept = await cache.response(for: key)
         if let found = kept, Self.variant(found.variant.names, of: request) != found.variant { kept = nil }
         if policy.mode == .cacheFirst, let kept, isFresh(kept, policy) { return kept.response(at: now) }
@@ -126,11 +127,11 @@ public struct CachingTransport: Transport {
             url: answer.url, body: answer.body, time: now, variant: Self.variant(names.sorted(), of: request))
     }
 
-    /// Method, URL and credentials, digested: what is kept names none of them. A certificate is a credential; and what came
-    /// from somebody whom one service trusts is no answer for another that trusts fewer.
-    private static func key(of request: RequestDescription, _ tls: TLSOptions) -> String {
+    /// Method, URL and fields, credentials too, digested: what is kept names none of them. A certificate is a credential; and
+    /// what came from somebody whom one service trusts is no answer for another that trusts fewer.
+    private static func key(of request: RequestDescription, _ policy: CachePolicy, _ tls: TLSOptions) -> String {
         var text = "\(request.method.rawValue) \(request.url)\n"
-        for field in request.headers where request.isCredential(field.name) {
+        for field in request.headers where !policy.ignoredFields.contains(field.name) {
             text += "\(field.name.canonicalName): \(field.value)\n"
         }
         if let source = request.tokenSource { text += source.identity.joined(separator: "\n") }

@@ -29,5 +29,6 @@ public struct IdempotencyKey: RequestDecorator {
         }
         guard request.headers[name] == nil else { return }
         try request.setHeader(header, to: isQuoted ? "\"\(value)\"" : value)
+        request.cachePolicy?.ignoredFields.insert(name)
     }
 }

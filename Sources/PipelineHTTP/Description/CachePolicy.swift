@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// The rule by which a cached response may be served for a new one.
 public struct CachePolicy: Sendable, Hashable {
     /// The choice whether the network or the cache is asked first.
@@ -19,6 +21,8 @@ public struct CachePolicy: Sendable, Hashable {
     public var staleIfOffline: Duration?
     /// With `networkFirst`: how long the service may take.
     public var timeout: Duration?
+    /// Fields that differ for each request and change nothing in its response: it is not told apart by them.
+    var ignoredFields: Set<HTTPField.Name> = [.traceparent]
 
     /// Makes a rule by which a cached response may be served; without limits for those that are nil.
     public init(
