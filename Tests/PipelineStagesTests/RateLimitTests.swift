@@ -1,6 +1,8 @@
+import HTTPTypes
 import JSONPath
 import PipelineCore
 import PipelineHTTP
+import PipelineTestKit
 import Synchronization
 import Testing
 
@@ -11,6 +13,7 @@ struct RateLimitTests {
     /// Closes a service for as long as an answer says.
     private final class ClosingServices: ServiceGate {
         let answers = Mutex<[ServiceAnswer]>([])
+        let services = Mutex<[(id: ServiceID, name: String)]>([])
 
         func admit(_ service: ServiceID) async -> ServiceAdmission { .open }
 
@@ -18,6 +21,7 @@ struct RateLimitTests {
             _ answer: ServiceAnswer, of service: ServiceID, named name: String, isTrial: Bool
         ) async -> Duration? {
             answers.withLock { $0.append(answer) }
+            services.withLock { $0.append((service, name)) }
             guard case .closed(let wait) = answer else { return nil }
             return wait
         }
@@ -82,6 +86,26 @@ struct RateLimitTests {
         let failed = try #require(await bench.resume().tryFailure)
         #expect(failed.kind == .held(.closed) && failed.retryAfter == .seconds(7))
         #expect(services.answers.withLock { $0 } == [.closed(.seconds(7))])
+    }
+
+    /// A bucket's 503 closed the service that had redirected to it: its polls and submits stood still.
+    @Test(
+        "closes the origin that a redirect led to, and not the service that redirected",
+        arguments: [("http://cdn.test/f", ["api", "cdn.test"]), ("http://api.test/v2/f", ["api"])])
+    func redirected(url: String, closed: [String]) async throws {
+        let services = ClosingServices()
+        let network = Network(
+            transport: ScriptedTransport { _, _ async throws(ExchangeFailure) in
+                HTTPExchangeResponse(status: 503, headers: [.retryAfter: "7"], url: url, redirects: 1)
+            })
+        let bench = try StageBench(Self.stages[0], network: network)
+        bench.host.read { $0.services = services }
+        let failed = try #require(await bench.resume().tryFailure)
+        #expect(failed.kind == .held(.closed) && failed.retryAfter == .seconds(7))
+        let told = services.services.withLock { $0 }
+        #expect(told.map(\.name) == closed && Set(told.map(\.id)).count == closed.count)
+        #expect(services.answers.withLock { $0.last } == .closed(.seconds(7)))
+        #expect(services.answers.withLock { $0.count } == closed.count)
     }
 
     @Test(

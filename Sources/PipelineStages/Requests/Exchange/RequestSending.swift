@@ -139,11 +139,28 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
                 isExpected
                 ? .taken
                 : ServiceAnswer(status: response.judgedStatus, retryAfter: response.retryAfter(now: context.now))
-            response.closing = await context.services.record(answer, of: id, named: name, isTrial: isTrial)
+            if let other = serviceRedirectedTo(by: response) {
+                _ = await context.services.record(.taken, of: id, named: name, isTrial: isTrial)
+                let isOthersTrial = await context.services.admit(other.id) == .trial
+                response.closing = await context.services.record(
+                    answer, of: other.id, named: other.name, isTrial: isOthersTrial)
+            } else {
+                response.closing = await context.services.record(answer, of: id, named: name, isTrial: isTrial)
+            }
             result = .success(response)
         case .failure:
             _ = await context.services.record(.nothing, of: id, named: name, isTrial: isTrial)
         }
+    }
+
+    /// The service whose response it is, where a redirect led to another origin: it speaks for itself alone. The one that was
+    /// asked took the request.
+    private func serviceRedirectedTo(by response: HTTPExchangeResponse) -> (id: ServiceID, name: String)? {
+        let bare = URLParts.withoutUser(response.url)?.url ?? response.url
+        guard response.redirects > 0, let url = URLParts(bare),
+            url.origin != URLParts(rendered.description.url)?.origin
+        else { return nil }
+        return (ServiceID(context.digest(Array(url.origin.utf8))), url.authority)
     }
 
     // MARK: What is told of it
