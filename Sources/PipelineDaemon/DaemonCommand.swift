@@ -64,7 +64,6 @@ struct DaemonCommand: ParsableCommand {
             throw ExitCode(2)
         }
         Assertions.use(AssertionFiles(settings: settings))
-        umask(0o077)
         do {
             let options = try options(settings.environment)
             // Nobody's folder is kept from being unmounted.

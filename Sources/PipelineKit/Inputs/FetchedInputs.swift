@@ -24,7 +24,10 @@ package struct FetchedInputs: Sendable {
         await turns.begin(place)
         let result = await fetched(url, into: place, for: document, host)
         await turns.end(place)
-        return try result.get()
+        let path = try result.get()
+        // A download's file has the modes of results; all that is in the state folder is the user's alone.
+        chmod(path, 0o600)
+        return path
     }
 
     /// Forgets those of a job.

@@ -89,6 +89,19 @@ struct Workplace: Sendable {
         }.sorted()
     }
 
+    /// Expects that everything in the state folder is the user's alone.
+    func expectPrivateState() throws {
+        let names = FileManager.default.enumerator(atPath: state)?.allObjects as? [String] ?? []
+        try #require(!names.isEmpty)
+        for path in [state] + names.map({ state + "/" + $0 }) {
+            var status = stat()
+            // What an owner that is still there has removed meanwhile.
+            guard lstat(path, &status) == 0 else { continue }
+            let expected: mode_t = status.st_mode & S_IFMT == S_IFDIR ? 0o700 : 0o600
+            #expect(status.st_mode & 0o777 == expected, "\(path)")
+        }
+    }
+
     func bytes(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
 
     /// With `PIPELINE_KEEP` set it stays, to be looked at.

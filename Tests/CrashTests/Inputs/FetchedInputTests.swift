@@ -68,6 +68,7 @@ import Testing
             #expect(told.contains(#""from":"\#(url)""#) && told.contains(#""size":300000"#), "\(told)")
             #expect(workplace.files(below: workplace.output).isEmpty)
             #expect(workplace.files(below: workplace.state + "/inputs").contains { $0.hasSuffix("a_20b.mov") })
+            try workplace.expectPrivateState()
             #expect(try await workplace.run("rm", "last").cause == .exited(0))
             #expect(workplace.files(below: workplace.state + "/inputs").isEmpty)
         }

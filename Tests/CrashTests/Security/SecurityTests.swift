@@ -21,15 +21,33 @@ struct SecurityTests {
                         service.environment.merging(["PIPELINE_CRASH_AT": "submit.sent"]) { $1 }),
                     folder: workplace.folder)
                 #expect(killed.cause == .killed(9), "\(killed)")
-                let names = FileManager.default.enumerator(atPath: workplace.state)?.allObjects as? [String] ?? []
+                let names = workplace.files(below: workplace.state)
                 #expect(names.contains("journal.sqlite") && names.contains("hash.key"))
-                for path in [workplace.state] + names.map({ workplace.state + "/" + $0 }) {
-                    var status = stat()
-                    try #require(lstat(path, &status) == 0)
-                    let expected: mode_t = status.st_mode & S_IFMT == S_IFDIR ? 0o700 : 0o600
-                    #expect(status.st_mode & 0o777 == expected, "\(path)")
-                }
+                try workplace.expectPrivateState()
             }
+        }
+    }
+
+    /// The background owner wrote results that nobody else could read: a web server, a group, a share.
+    @Test(
+        "a result of the background has the mode that the user's umask gives it, and the state folder stays closed",
+        arguments: [0o022, 0o027, 0o000] as [mode_t])
+    func backgroundModes(_ mask: mode_t) async throws {
+        try await withBackground { workplace, service, _ in
+            try workplace.write("selfie.json", try Documents.selfie())
+            let command = """
+                umask \(String(mask, radix: 8)); exec "$0" run selfie.json -i "video=$1" --output "$2/new" --detach
+                """
+            let begun = try await BuiltProgram(path: "/bin/sh").run(
+                ["-c", command, workplace.program.path, Documents.video, workplace.output],
+                environment: workplace.environment(service.environment), folder: workplace.folder)
+            #expect(begun.cause == .exited(0), "\(begun)")
+            _ = try await workplace.waitFor(["succeeded", "failed"])
+            var (file, folder) = (stat(), stat())
+            try #require(lstat(workplace.output + "/new/selfie.obj", &file) == 0)
+            try #require(lstat(workplace.output + "/new", &folder) == 0)
+            #expect(file.st_mode & 0o777 == 0o666 & ~mask && folder.st_mode & 0o777 == 0o777 & ~mask)
+            try workplace.expectPrivateState()
         }
     }
 
