@@ -224,6 +224,9 @@ final class Daemon: Sendable {
             jobs.name(job, values, retriesFailed: retriesFailed)
             if !jobs.batches.knock(job) { scheduler.knock(job) }
             return ["taken": .string(job.text)]
+        case .lend(let job, let values):
+            jobs.lend(job, values)
+            return ["lent": .string(job.text)]
         case .dashboard: return ["link": JSON(pages.withLock { $0 }?.link())]
         case .status:
             let counts = scheduler.counts
@@ -240,6 +243,7 @@ final class Daemon: Sendable {
             do throws(JournalFailure) {
                 for job in try await journal.backgroundJobs(at: clock.now) { scheduler.take(job) }
                 for job in try await journal.untoldJobs() { scheduler.take(job) }
+                try await jobs.forgetLent()
             } catch {
                 log.note("the journal can't be searched: \(error)", level: .error)
             }

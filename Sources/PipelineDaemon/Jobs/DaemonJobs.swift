@@ -16,6 +16,8 @@ final class DaemonJobs: JobSource {
         /// The values that were handed over, until the job ends. It is nowhere else: after a restart it must be given
         /// again.
         var handed: [JobID: HandedValues] = [:]
+        /// The jobs of them that another process drives.
+        var lent: Set<JobID> = []
         var named: [JobID: Named] = [:]
         /// How many jobs are at work.
         var working = 0
@@ -58,7 +60,24 @@ final class DaemonJobs: JobSource {
     func name(_ job: JobID, _ values: HandedValues, retriesFailed: Bool) {
         state.withLock { state in
             state.handed[job] = values.over(state.handed[job] ?? HandedValues())
+            state.lent.remove(job)
             state.named[job] = Named(retriesFailed: retriesFailed)
+        }
+    }
+
+    /// Keeps what pushes are verified with for a job that another process drives.
+    func lend(_ job: JobID, _ values: HandedValues) {
+        state.withLock { state in
+            state.handed[job] = values.over(state.handed[job] ?? HandedValues())
+            state.lent.insert(job)
+        }
+    }
+
+    /// Forgets what was lent for jobs that have ended since: nobody tells of that here.
+    func forgetLent() async throws(JournalFailure) {
+        for job in state.withLock({ $0.lent }) {
+            let found = try await journal.jobs(JobQuery(prefix: job.text, isBrief: true)).first
+            if found?.snapshot.ended != nil || found == nil { forget(job) }
         }
     }
 
@@ -81,7 +100,12 @@ final class DaemonJobs: JobSource {
         }
     }
 
-    private func forget(_ job: JobID) { state.withLock { _ = $0.handed.removeValue(forKey: job) } }
+    private func forget(_ job: JobID) {
+        state.withLock { state in
+            state.handed[job] = nil
+            state.lent.remove(job)
+        }
+    }
 
     /// The values of a job's secret inputs: what was handed over for it or its batch, else as they are found here.
     func secretInputs(of job: JobRecord, _ plan: Plan) async -> JSONObject {

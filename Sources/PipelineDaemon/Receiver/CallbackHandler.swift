@@ -63,7 +63,8 @@ struct CallbackHandler: Sendable {
         switch Self.proof(of: callback.verification, in: scope) {
         case .failure:
             log.note(
-                "a push for \(step) of job \(id) needs a secret that is not here", level: .warning, job: id, step: step)
+                "a push for \(step) of job \(id) needs a secret that is not here; who resumes the job gives it",
+                level: .warning, job: id, step: step)
             return .later
         case .success(let proof):
             if let proof, !proof.accepts(push, now: now.milliseconds / 1000) { return .unverified }

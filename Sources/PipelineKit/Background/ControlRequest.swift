@@ -5,6 +5,8 @@ package import PipelineCore
 package enum ControlRequest: Sendable {
     /// Take the job up, with the values of its secrets, which are kept in memory only.
     case take(JobID, HandedValues, retriesFailed: Bool)
+    /// Verify pushes with these values for the job, which stays with another process.
+    case lend(JobID, HandedValues)
     /// Say how you are.
     case status
     /// Make a link that opens the dashboard: `{"link": null}` from one that serves none.
@@ -18,6 +20,11 @@ package enum ControlRequest: Sendable {
                 "type": "take", "job": .string(job.text), "secrets": .object(values.secrets),
                 "inputs": .object(values.inputs), "retriesFailed": .bool(retriesFailed),
             ]
+        case .lend(let job, let values):
+            [
+                "type": "lend", "job": .string(job.text), "secrets": .object(values.secrets),
+                "inputs": .object(values.inputs),
+            ]
         case .status: ["type": "status"]
         case .dashboard: ["type": "dashboard"]
         }
@@ -26,11 +33,14 @@ package enum ControlRequest: Sendable {
     /// Reads what ``json`` wrote; nil for anything else.
     package init?(json: JSON) {
         switch json["type"]?.string {
-        case "take":
+        case "take", "lend":
             guard let job = json["job"]?.string else { return nil }
             let values = HandedValues(
                 secrets: json["secrets"]?.object ?? [:], inputs: json["inputs"]?.object ?? [:])
-            self = .take(JobID(job), values, retriesFailed: json["retriesFailed"]?.bool ?? false)
+            self =
+                json["type"]?.string == "lend"
+                ? .lend(JobID(job), values)
+                : .take(JobID(job), values, retriesFailed: json["retriesFailed"]?.bool ?? false)
         case "status": self = .status
         case "dashboard": self = .dashboard
         default: return nil
@@ -47,6 +57,14 @@ package struct HandedValues: Sendable {
     package init(secrets: JSONObject = [:], inputs: JSONObject = [:]) {
         self.secrets = secrets
         self.inputs = inputs
+    }
+
+    /// The values of all secrets that a plan names, as far as they are found.
+    package init(of plan: Plan, from source: some SecretSource, inputs: JSONObject) async {
+        self.init(inputs: inputs)
+        for name in plan.secrets {
+            if let value = await source.secret(name) { secrets[name] = .string(value) }
+        }
     }
 
     /// With what was handed over before and is not among these: a later shell may know less.

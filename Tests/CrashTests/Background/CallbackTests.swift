@@ -130,6 +130,38 @@ struct CallbackTests {
         }
     }
 
+    /// It answered 503 to each, forever, when it had no such secret itself.
+    @Test(
+        "the owner verifies a push for a job that stays with its command by the command's secret",
+        arguments: [[], ["--each", "rows.csv"]])
+    func attached(more: [String]) async throws {
+        try await withWorkplace { workplace in
+            let service = try PushingService()
+            defer { service.server.stop() }
+            let address = ["PIPELINE_CALLBACK_URL": "https://push.example/hooks/"]
+            let daemon = try workplace.start("daemon", environment: address)
+            let port = try #require(await Self.port(of: daemon))
+            let inputs = #""name": "pushed", "inputs": { "n": { "type": "string", "default": "0" } }"#
+            let document = Self.document(service.server.url).replacing(#""name": "pushed""#, with: inputs)
+                .replacing("done\" }", with: "done ${{ inputs.n }}\" }")
+            let file = try workplace.write("pushed.json", document)
+            try workplace.write("rows.csv", "n\n1\n")
+            let run = try workplace.program.start(
+                ["run", file, "--output", workplace.output] + more,
+                environment: workplace.environment(address.merging(["PIPELINE_SECRET_HOOK": Self.secret]) { $1 }),
+                folder: workplace.folder)
+            let url = try #require(await service.remote.addresses.first { _ in true })
+            let path = String(url.dropFirst("https://push.example".count))
+            let body = Array(#"{"id":"7","state":"done"}"#.utf8)
+            #expect(await RawPost.send(to: path, port: port, body: body) == 401)
+            service.remote.finish()
+            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(body), body: body) == 204)
+            #expect(await run.end.cause == .exited(0))
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end.cause == .exited(0))
+        }
+    }
+
     @Test("'signal' does by hand what a push does")
     func signal() async throws {
         try await withPushedJob { workplace, service, _, _ in

@@ -159,6 +159,9 @@ struct BatchSession {
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
             view.show(event)
         }
+        if !isDetached {
+            await workspace.lendSecrets(to: lease.job, plan: draft.plan, secretInputs: draft.secretInputs)
+        }
         let runner = BatchRunner(
             BatchRunner.Subject(draft: draft, job: job, lease: lease),
             ports: BatchRunner.Ports(

@@ -39,11 +39,7 @@ struct Detachment {
             return try await leave(
                 job, plan: plan, secretInputs: secretInputs, retriesFailed: retriesFailed, name: name)
         }
-        var values = HandedValues(inputs: secretInputs)
-        let secrets = try workspace.secrets()
-        for name in plan.secrets {
-            if let value = await secrets.secret(name) { values.secrets[name] = .string(value) }
-        }
+        let values = await HandedValues(of: plan, from: try workspace.secrets(), inputs: secretInputs)
         do throws(StepFailure) {
             let owner = BackgroundOwner(settings: workspace.settings)
             _ = try owner.askStarting(.take(job, values, retriesFailed: retriesFailed))

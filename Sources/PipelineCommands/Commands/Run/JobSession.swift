@@ -67,7 +67,8 @@ final class JobSession {
         let id = job.snapshot.record.id
         try await job.checkMachine(in: journal)
         DocumentNote(of: job.snapshot)?.show(on: console)
-        return try await drive(job: id, plan: plan, goesOn: true) { [options] engine throws(JournalFailure) in
+        return try await drive(job: id, plan: plan, secretInputs: secretInputs, goesOn: true) {
+            [options] engine throws(JournalFailure) in
             try await engine.resume(
                 id, plan: plan, mode: options.mode, interactivity: options.interactivity, secretInputs: secretInputs,
                 again: again,
@@ -107,7 +108,7 @@ final class JobSession {
     ///
     /// - Parameter goesOn: whether the job began before: then what has ended by now is shown as such.
     func drive(
-        job: JobID, plan: Plan, goesOn: Bool = false,
+        job: JobID, plan: Plan, secretInputs: JSONObject, goesOn: Bool = false,
         begin: (Engine) async throws(JournalFailure) -> Engine.JobHandle
     ) async throws -> ExitStatus {
         let view = view(of: plan.definition.stages.map(\.id))
@@ -132,6 +133,7 @@ final class JobSession {
             view.finish()
             throw error
         }
+        await workspace.lendSecrets(to: job, plan: plan, secretInputs: secretInputs)
         if goesOn, let snapshot = try await journal.snapshot(of: job) { view.seed(snapshot) }
         let ended = RunEnd()
         let scheduler = JobScheduler(ended, clock: journal.clock, limits: .command(concurrency: 1, parking: nil))

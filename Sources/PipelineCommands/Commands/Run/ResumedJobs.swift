@@ -60,9 +60,11 @@ final class ResumedJobs: JobSource {
                 try await found.checkMachine(in: journal)
                 if let change = DocumentNote(of: found.snapshot) { view.note("note: \(change.text)", of: job) }
                 let inputs = try await assignments.values(of: record, in: plan, workspace)
-                return try await engine.resume(
+                let handle = try await engine.resume(
                     job, plan: plan, mode: options.mode, interactivity: options.interactivity, secretInputs: inputs,
                     again: again, overwrites: options.overwrites)
+                await workspace.lendSecrets(to: job, plan: plan, secretInputs: inputs)
+                return handle
             }
             return nil
         } catch {

@@ -114,7 +114,8 @@ struct RunCommand: WorkspaceCommand {
             return try await Detachment(workspace, console).hand(
                 record.id, plan: draft.plan, secretInputs: draft.secretInputs, isJournaled: true)
         }
-        return try await session.drive(job: record.id, plan: draft.plan) { engine throws(JournalFailure) in
+        return try await session.drive(job: record.id, plan: draft.plan, secretInputs: draft.secretInputs) {
+            engine throws(JournalFailure) in
             try await engine.start(
                 record, plan: draft.plan, mode: driving.mode, interactivity: driving.interactivity(console),
                 secretInputs: draft.secretInputs)
