@@ -4,12 +4,14 @@ import PipelineHTTP
 
 /// One try of a request with pages: fetches them one after the other, each a checkpoint.
 ///
-/// A page is fetched again when the process ends before it is committed. Items without a file are kept in the
-/// checkpoint, and only when a capture reads them.
+/// A page is fetched again when the process dies before it is committed: each is at once, and in a long list without a
+/// file at the latest when the try ends. Items without a file are kept in the checkpoint, and only when a capture reads
+/// them.
 struct PagedRun {
     /// The most bytes of items that are kept without a file.
     static let mostKept = 8 << 20
-    /// Up to here each page is committed with all items; beyond, when they have grown by a quarter.
+    /// Up to here each page is committed with all items; beyond, when they have grown by a quarter, and when the try
+    /// ends.
     private static let smallCheckpoint = 256 << 10
 
     let stage: RequestStage
@@ -21,6 +23,8 @@ struct PagedRun {
     private var keptItems: [JSON] = []
     private var committedBytes = 0
     /// True if pages came since the last commit.
+    private var hasUncommitted = false
+    /// True if some of these are more than ever had come.
     private var hasProgressed = false
     private var received: Int64 = 0
 
@@ -50,11 +54,17 @@ struct PagedRun {
         let page = PageRequest(
             requests: stage.requests, definition: stage.definition, paginate: paginate, content: content)
         while true {
-            if Task.isCancelled { throw .stopped }
             var walk = checkpoint.walk
             var cursor = checkpoint.cursor.flatMap { try? JSON.parse($0) }
-            let answer = try await page.fetch(
-                &walk, cursor: &cursor, in: context, limit: paginate.maximumPages?.constant)
+            let answer: PageRequest.Page
+            do throws(StageFailure) {
+                if Task.isCancelled { throw .stopped }
+                answer = try await page.fetch(
+                    &walk, cursor: &cursor, in: context, limit: paginate.maximumPages?.constant)
+            } catch {
+                try await commitPages(isEnd: true)
+                throw error
+            }
             try keep(answer)
             if walk.pages == 2, walk.hasOnlyEquals {
                 try await context.warn(
@@ -63,7 +73,8 @@ struct PagedRun {
             checkpoint.walk = walk
             checkpoint.cursor = cursor.flatMap { $0.string == nil ? $0.text : nil }
             if walk.isFinished { return .finished(try await finish(answer).merging(path)) }
-            try await commitPage()
+            hasUncommitted = true
+            try await commitPages()
         }
     }
 
@@ -142,10 +153,11 @@ struct PagedRun {
         }
     }
 
-    private mutating func commitPage() async throws(StageFailure) {
+    /// - Parameter isEnd: true if the try ends before another page: the next one goes on after those that came.
+    private mutating func commitPages(isEnd: Bool = false) async throws(StageFailure) {
         // The whole list stands in each checkpoint: committed for every page, a long one would be written over and over.
-        let isWorthIt = kept.count <= Self.smallCheckpoint || kept.count >= committedBytes + committedBytes / 4
-        guard isWorthIt, !holdsSecret else { return }
+        let isWorthIt = isEnd || kept.count <= Self.smallCheckpoint || kept.count >= committedBytes + committedBytes / 4
+        guard hasUncommitted, isWorthIt, !holdsSecret else { return }
         try await commit()
     }
 
@@ -168,6 +180,7 @@ struct PagedRun {
         }
         try await context.commit(
             RequestStage.Checkpoint(paging: checkpoint), captures: captures, progressed: hasProgressed)
+        hasUncommitted = false
         hasProgressed = false
         committedBytes = kept.count
     }

@@ -13,6 +13,8 @@ final class PageService: Sendable {
         var url = "http://api.test/v1/items"
         /// Further members of each answer, by the number of the request.
         var extra: @Sendable (Int) -> String = { _ in "" }
+        /// Further members of each item.
+        var itemMembers = ""
         /// Instead of the usual answer, by the number of the request from 1.
         var answers: [Int: HTTPExchangeResponse] = [:]
         var failures: [Int: ExchangeFailure] = [:]
@@ -46,7 +48,8 @@ final class PageService: Sendable {
         if let answer = state.answers[number] { return answer }
         let start = start(of: request, size: state.size)
         let end = min(start + state.size, state.count)
-        let items = start < end ? (start..<end).map { #"{"id": \#($0)}"# }.joined(separator: ",") : ""
+        let more = state.itemMembers
+        let items = start < end ? (start..<end).map { #"{"id": \#($0)\#(more)}"# }.joined(separator: ",") : ""
         let hasMore = end < state.count
         var headers = HTTPFields()
         headers[.contentType] = "application/json"

@@ -290,6 +290,35 @@ struct PaginationTests {
         if hasFile { #expect(folder.read("all.jsonl") == Self.lines) } else { #expect(bench.captures["ids"] == all) }
     }
 
+    /// Beyond some megabytes each failure threw away what had come since the last commit: the same pages came forever.
+    @Test(
+        "keeps all pages of a long list that came before the try ended",
+        arguments: [(503, nil), (401, nil), (0, .connectionReset), (0, .cancelled)]
+            as [(Int, ExchangeFailure.Reason?)])
+    func longResume(status: Int, reason: ExchangeFailure.Reason?) async throws {
+        let ends = stride(from: 5, through: 40, by: 5)
+        let service = PageService { state in
+            (state.count, state.size) = (30, 1)
+            state.itemMembers = #", "text": "\#(String(repeating: "x", count: 100_000))""#
+            for number in ends {
+                if let reason {
+                    state.failures[number] = ExchangeFailure(reason, message: "Cut.", connectionMade: true)
+                } else {
+                    state.answers[number] = HTTPExchangeResponse(status: status, headers: [.retryAfter: "1"])
+                }
+            }
+        }
+        let bench = try bench(service, next: #"{ "cursor": "$.cursor", "param": "after" }"#)
+        for _ in 0..<7 {
+            bench.host.read { $0.hasFailed = true }
+            #expect(await !bench.resume().isFinished)
+            #expect(!bench.host.read(\.hasFailed))
+        }
+        #expect(await bench.resume().isFinished)
+        #expect(bench.captures["ids"]?.array?.map(\.text) == (0..<30).map { "\($0)" })
+        #expect(service.requests.count == 37)
+    }
+
     @Test("begins again when the part is gone or damaged", arguments: [nil, "{\"id\":0}\n{\"id\":1}\n{\"id\":9}\n"])
     func damaged(content: String?) async throws {
         let service = PageService { state in
