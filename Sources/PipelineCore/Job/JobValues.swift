@@ -92,6 +92,12 @@ package struct JobValues: Sendable {
         return sealing.opened(value)
     }
 
+    /// A text of a checkpoint as it may be kept, sealed as captured values are.
+    package func sealed(text: String) -> String { sealing?.sealed(.string(text)).string ?? text }
+
+    /// A text of a checkpoint as it was.
+    package func opened(text: String) -> String { sealing?.opened(.string(text)).string ?? text }
+
     /// Opens what is sealed in the scope.
     func open(_ scope: inout Scope) {
         if holdsSealed, let sealing { scope.open(with: sealing, names: names) }

@@ -156,6 +156,21 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Replaces the secrets in a text by their names: for everything of an exchange that is shown or kept.
     public func redact(_ text: String) -> String { host.redact(text) }
 
+    /// Returns a text as it may stand in a checkpoint: what repeats a secret of the job is sealed, as in captured values.
+    /// Nil when something secret in it can't be sealed, such as a token that a service gave.
+    package func sealed(_ text: String) async -> String? {
+        guard redact(text) != text else { return text }
+        let sealed = await host.sealed(text)
+        guard redact(sealed) == sealed, await host.opened(sealed) == text else { return nil }
+        return sealed
+    }
+
+    /// Returns what was sealed, as it was; nil when its secret is another by now.
+    package func opened(_ text: String) async -> String? {
+        let opened = await host.opened(text)
+        return JSON.string(opened).holdsSealed ? nil : opened
+    }
+
     /// From now on the text is a secret too: a token that a service gave.
     public func conceal(_ secret: String, as name: String) { host.conceal(secret, as: name) }
 

@@ -81,6 +81,10 @@ package protocol StageHost: Sendable {
     func digest(_ bytes: [UInt8]) -> String
     /// Replaces the secrets in a text by their names.
     func redact(_ text: String) -> String
+    /// Seals what repeats a secret of the job in a text, as in captured values.
+    func sealed(_ text: String) async -> String
+    /// Opens what was sealed in a text, as far as the secrets are known.
+    func opened(_ text: String) async -> String
     /// From now on the text is a secret too, shown under the name: a token that a service gave.
     func conceal(_ secret: String, as name: String)
     /// An exchange of the stage needs a round trip of its own for credentials. From any thread.
@@ -105,6 +109,10 @@ extension StageHost {
     package var itemLabel: String? { nil }
 
     package func claimForItem(_ path: String, isFolder: Bool) async throws(StageFailure) -> String? { nil }
+
+    package func sealed(_ text: String) async -> String { text }
+
+    package func opened(_ text: String) async -> String { text }
 
     package func keepPart(_ path: String) {}
 

@@ -4,6 +4,8 @@ import PipelineCore
 struct StepChannel: Sendable {
     /// All values that an expression of the step may read at this moment.
     let scope: @Sendable () async -> Scope
+    /// The values of its job, which seal what may not be kept as it is.
+    let values: @Sendable () async -> JobValues
     /// Its entry in the submit ledger.
     let submit: @Sendable () async -> SubmitRecord?
     /// The callbacks that came for it since it was begun.

@@ -204,6 +204,10 @@ final class StepHost: StageHost {
 
     func redact(_ text: String) -> String { redactor.redact(text) }
 
+    func sealed(_ text: String) async -> String { await channel.values().sealed(text: text) }
+
+    func opened(_ text: String) async -> String { await channel.values().opened(text: text) }
+
     func conceal(_ secret: String, as name: String) { redactor.add([(name, secret)]) }
 
     func authenticates() { channel.post(.authenticates(facts.step)) }

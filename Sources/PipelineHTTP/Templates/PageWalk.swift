@@ -38,6 +38,25 @@ package struct PageWalk: Sendable, Hashable, Codable {
     /// How many pages in a row had that content; nil for one.
     private var equals: Int?
 
+    /// The cursor or URL of the page that is to be fetched next; nil for the first, and where pages are counted. It is
+    /// changed for keeping it where no secret in it may stand.
+    package var target: String? {
+        get {
+            switch position {
+            case .cursor(let text), .url(let text): text
+            case .first, .number: nil
+            }
+        }
+        set {
+            guard let newValue else { return }
+            switch position {
+            case .cursor: position = .cursor(newValue)
+            case .url: position = .url(newValue)
+            case .first, .number: break
+            }
+        }
+    }
+
     /// True if all pages that were counted so far are the same: the service may not know the parameter.
     package var hasOnlyEquals: Bool { pages > 1 && equals == pages }
 
@@ -52,12 +71,15 @@ package struct PageWalk: Sendable, Hashable, Codable {
     ///   - limit: the most pages that are wanted; nil for all.
     ///   - origin: where the first page was asked for (``URLParts/origin``), not where a redirect led: a next URL must
     ///     have the same, as the credentials go there. Nil allows any.
+    ///   - label: names a cursor or URL by a text that is its own; of it a fingerprint is kept, to find circles. Who keeps
+    ///     the walk takes a keyed hash, so that nothing can be read from that.
     package mutating func advance(
-        after page: PageFacts, by rule: PageRule, limit: Int? = nil, origin: String?
+        after page: PageFacts, by rule: PageRule, limit: Int? = nil, origin: String?,
+        label: (String) -> String = { $0 }
     ) throws(PagingFailure) {
         pages += 1
         items += page.itemCount ?? 0
-        let next = try next(after: page, by: rule, origin)
+        let next = try next(after: page, by: rule, origin, label)
         guard let next else {
             isFinished = true
             return
@@ -70,7 +92,7 @@ package struct PageWalk: Sendable, Hashable, Codable {
     }
 
     private mutating func next(
-        after page: PageFacts, by rule: PageRule, _ origin: String?
+        after page: PageFacts, by rule: PageRule, _ origin: String?, _ label: (String) -> String
     ) throws(PagingFailure) -> Position? {
         if page.itemCount == 0 || !page.hasMore { return nil }
         switch rule {
@@ -82,21 +104,21 @@ package struct PageWalk: Sendable, Hashable, Codable {
             return .number(items)
         case .cursor:
             guard let cursor = page.next, !cursor.isEmpty else { return nil }
-            guard trail.insert(cursor) else { throw .repeated(cursor) }
+            guard trail.insert(label(cursor)) else { throw .repeated(cursor) }
             return .cursor(cursor)
         case .url:
             guard let target = page.next, !target.isEmpty else { return nil }
-            return .url(try url(target, from: page.url, origin))
+            return .url(try url(target, from: page.url, origin, label))
         }
     }
 
     private mutating func url(
-        _ target: String, from base: String, _ origin: String?
+        _ target: String, from base: String, _ origin: String?, _ label: (String) -> String
     ) throws(PagingFailure) -> String {
         guard let url = CurlURL.resolve(target, against: base) else { throw .notURL(target) }
         guard origin == nil || URLParts(url)?.origin == origin else { throw .otherOrigin(url) }
-        if pages == 1 { _ = trail.insert(base) }
-        guard trail.insert(url) else { throw .repeated(url) }
+        if pages == 1 { _ = trail.insert(label(base)) }
+        guard trail.insert(label(url)) else { throw .repeated(url) }
         return url
     }
 

@@ -56,6 +56,8 @@ struct FetchHost: StageHost {
     func pass(_ point: CrashPoint) { base.pass(point) }
     func digest(_ bytes: [UInt8]) -> String { base.digest(bytes) }
     func redact(_ text: String) -> String { base.redact(text) }
+    func sealed(_ text: String) async -> String { await base.sealed(text) }
+    func opened(_ text: String) async -> String { await base.opened(text) }
     func conceal(_ secret: String, as name: String) { base.conceal(secret, as: name) }
     func authenticates() { base.authenticates() }
     func renewSecrets(since used: [String: String]) async -> Bool { await base.renewSecrets(since: used) }

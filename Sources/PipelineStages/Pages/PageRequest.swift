@@ -106,7 +106,9 @@ struct PageRequest: Sendable {
             hasMore: try await hasMore(answer, paginate.condition, in: context),
             content: PageFingerprint(answer.body))
         do throws(PagingFailure) {
-            try walk.advance(after: facts, by: paginate.rule, limit: limit, origin: origin)
+            try walk.advance(after: facts, by: paginate.rule, limit: limit, origin: origin) { place in
+                context.digest(Array(place.utf8))
+            }
             return next
         } catch {
             throw failure(Self.message(error), answer, page.rendered, hint: Self.hint(error), in: context)

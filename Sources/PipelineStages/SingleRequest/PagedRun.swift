@@ -44,6 +44,7 @@ struct PagedRun {
         if checkpoint.isWhole, try await finishNaming() { return .finished(path) }
         let before = checkpoint
         let request = try await followRequest()
+        try await openPosition()
         try await takeUp()
         checkpoint.request = request
         checkpoint.farthest = max(before.farthest ?? 0, before.walk.pages)
@@ -92,12 +93,29 @@ struct PagedRun {
         let rendered = try await stage.requests.render(stage.definition, in: context)
         let request = context.digest(rendered.digestInput)
         if case .url = checkpoint.walk.position, let begun = checkpoint.request, begun != request {
-            try await context.warn(
-                "the request is another one since its first page came: the \(checkpoint.walk.pages) pages that had come are "
-                    + "of no use and come again")
-            checkpoint = PagingCheckpoint()
+            try await beginAgain(because: "the request is another one since its first page came")
         }
         return request
+    }
+
+    /// Opens the next URL or cursor, where it was sealed. Without the secret in it as it was then nothing leads to the next
+    /// page.
+    private mutating func openPosition() async throws(StageFailure) {
+        guard let target = checkpoint.walk.target else { return }
+        if let opened = await context.opened(target) {
+            checkpoint.walk.target = opened
+            guard let cursor = checkpoint.cursor else { return }
+            checkpoint.cursor = await context.opened(cursor)
+            if checkpoint.cursor != nil { return }
+        }
+        try await beginAgain(because: "a secret is another one than in the address of the next page")
+    }
+
+    /// Gives up the pages that had come.
+    private mutating func beginAgain(because reason: String) async throws(StageFailure) {
+        try await context.warn(
+            "\(reason): the \(checkpoint.walk.pages) pages that had come are of no use and come again")
+        checkpoint = PagingCheckpoint()
     }
 
     /// Opens what an earlier try has left; what is not provably ours is begun again.
@@ -157,32 +175,44 @@ struct PagedRun {
     private mutating func commitPages(isEnd: Bool = false) async throws(StageFailure) {
         // The whole list stands in each checkpoint: committed for every page, a long one would be written over and over.
         let isWorthIt = isEnd || kept.count <= Self.smallCheckpoint || kept.count >= committedBytes + committedBytes / 4
-        guard hasUncommitted, isWorthIt, !holdsSecret else { return }
+        // Items of which a capture is secret are not kept: after a crash the page that was committed last is the one to go on
+        // at.
+        let areSecret = keepsItems && stage.capture.secrets.contains(where: \.selector.readsItems)
+        guard hasUncommitted, isWorthIt, !areSecret else { return }
         try await commit()
     }
 
-    /// A next URL or cursor that repeats a secret is not kept, nor items of which a capture is secret: after a crash the
-    /// page that was committed last is the one to go on at.
-    private var holdsSecret: Bool {
-        if keepsItems, stage.capture.secrets.contains(where: \.selector.readsItems) { return true }
-        switch checkpoint.walk.position {
-        case .url(let text), .cursor(let text): return context.redact(text) != text
-        case .first, .number: return false
-        }
-    }
-
+    /// Commits, unless the next URL or cursor repeats something secret that can't be sealed.
     private mutating func commit(captures: JSONObject? = nil) async throws(StageFailure) {
+        guard let next = await sealedPosition() else { return }
         if let file {
             checkpoint.length = file.length
             checkpoint.digest = file.digest
         } else if keepsItems, !checkpoint.isWhole {
             checkpoint.kept = String(decoding: kept, as: UTF8.self)
         }
+        var sealed = checkpoint
+        sealed.walk.target = next.target
+        sealed.cursor = next.cursor
         try await context.commit(
-            RequestStage.Checkpoint(paging: checkpoint), captures: captures, progressed: hasProgressed)
+            RequestStage.Checkpoint(paging: sealed), captures: captures, progressed: hasProgressed)
         hasUncommitted = false
         hasProgressed = false
         committedBytes = kept.count
+    }
+
+    /// Returns what leads to the next page as it may be kept; nil when it can't be.
+    private func sealedPosition() async -> (target: String?, cursor: String?)? {
+        var sealed: (target: String?, cursor: String?) = (nil, nil)
+        if let target = checkpoint.walk.target {
+            guard let text = await context.sealed(target) else { return nil }
+            sealed.target = text
+        }
+        if let cursor = checkpoint.cursor {
+            guard let text = await context.sealed(cursor) else { return nil }
+            sealed.cursor = text
+        }
+        return sealed
     }
 
     // MARK: The end

@@ -149,6 +149,37 @@ struct EncodedSecretTests {
         }
     }
 
+    // No page was ever kept, and each attempt began with the first one.
+    @Test("in the next URL of a list that is broken off again and again, which goes on there all the same")
+    func nextPages() async throws {
+        let key = "list-key/0815"
+        let server = try LoopbackServer { request in
+            if request.number.isMultiple(of: 3) { return .status(500) }
+            let mark = request.target.firstRange(of: "page=")
+            let page = mark.flatMap { Int(request.target[$0.upperBound...].prefix { $0.isNumber }) } ?? 1
+            let next = page < 7 ? "\"/list?page=\(page + 1)&key=list-key%2F0815\"" : "null"
+            return .json("{\"data\":[\(page)],\"next\":\(next)}")
+        }
+        defer { server.stop() }
+        let document = """
+            { "pipeline": 1, "name": "list", "retry": { "attempts": 2, "delay": "20ms" },
+              "services": { "api": { "url": "${{ env.SERVER_URL }}",
+                "with": [ { "apiKey": { "query": "key", "value": "${{ secrets.KEY }}" } } ] } },
+              "stages": [
+                { "id": "list", "kind": "request", "service": "api", "request": { "GET": "/list" },
+                  "capture": { "all": "$items" },
+                  "paginate": { "items": "$.data[*]", "next": { "url": "$.next" } } } ] }
+            """
+        try await withWorkplace { workplace in
+            try workplace.write("list.json", document)
+            let variables = ["SERVER_URL": server.url, "PIPELINE_SECRET_KEY": key]
+            let end = try await workplace.run("run", "list.json", environment: variables)
+            #expect(end.cause == .exited(0), "\(end)")
+            #expect(server.requests.count == 10)
+            for form in [key, "list-key%2F0815"] { try expectNothing(in: workplace, [end], plain: form) }
+        }
+    }
+
     private func expectNothing(in workplace: Workplace?, _ ends: [ProgramEnd], of secrets: [String]) throws {
         for form in secrets.flatMap(Self.forms) { try expectNothing(in: workplace, ends, plain: form) }
     }

@@ -45,6 +45,8 @@ final class MemoryStageHost: StageHost {
         var renewedSecrets: [String: String]?
         /// What was concealed since the start.
         var concealed: [String] = []
+        /// What seals the secrets in a checkpoint; nil for nothing.
+        var seal: (any SecretSeal)?
         /// The exchanges that were recorded, each as it was when it was.
         var exchanges: [ExchangeRecord] = []
         /// The gate of all services.
@@ -177,6 +179,18 @@ final class MemoryStageHost: StageHost {
 
     func redact(_ text: String) -> String {
         state.withLock(\.concealed).reduce(redactor) { $0.adding([("concealed", $1)]) }.redact(text)
+    }
+
+    func sealed(_ text: String) async -> String { sealing?.sealed(.string(text)).string ?? text }
+
+    func opened(_ text: String) async -> String { sealing?.opened(.string(text)).string ?? text }
+
+    private var sealing: CaptureSealing? {
+        state.withLock { state in
+            state.seal.map { seal in
+                CaptureSealing(state.scope.secrets.map { (name: $0.key, value: $0.value) }, seal: seal)
+            }
+        }
     }
 
     func conceal(_ secret: String, as name: String) { state.withLock { $0.concealed.append(secret) } }

@@ -8,6 +8,17 @@ import Testing
 
 @testable import PipelineStages
 
+/// Shifts every byte by one and puts the secret's length in front: enough to tell sealed from plain.
+private struct ShiftingSeal: SecretSeal {
+    func seal(_ bytes: [UInt8], under secret: String) -> [UInt8] {
+        [UInt8(secret.utf8.count)] + bytes.map { $0 &+ 1 }
+    }
+
+    func unseal(_ sealed: [UInt8], under secret: String) -> [UInt8]? {
+        sealed.first == UInt8(secret.utf8.count) ? sealed.dropFirst().map { $0 &- 1 } : nil
+    }
+}
+
 @Suite("A request with pages")
 struct PaginationTests {
     private let folder: TemporaryFolder
@@ -500,7 +511,30 @@ struct PaginationTests {
                 "the page is not JSON") == true)
     }
 
-    @Test("keeps no next URL with a secret in it, and goes on a page earlier")
+    /// No page was ever kept, and each try began with the first one.
+    @Test("keeps a next URL with a secret in it sealed, and goes on there; with another secret it begins again")
+    func sealedSecrets() async throws {
+        for isOther in [false, true] {
+            let service = PageService { state in
+                state.failures = [3: ExchangeFailure(.connectionReset, message: "Cut.", connectionMade: true)]
+                state.url = "http://api.test/v1/items?key=sesame-12345"
+            }
+            let bench = try bench(service, next: #"{ "link": "next" }"#, secrets: ["T": "sesame-12345"])
+            bench.host.read { $0.seal = ShiftingSeal() }
+            _ = await bench.resume()
+            let checkpoint = String(decoding: bench.host.read(\.checkpoint) ?? [], as: UTF8.self)
+            #expect(!checkpoint.contains("sesame") && checkpoint.contains("‹secret:T#"))
+            if isOther { bench.host.read { $0.scope.secrets = ["T": "other"] } }
+            #expect(await bench.resume().isFinished)
+            #expect(bench.captures["ids"] == all)
+            let pages = service.queries.map { String($0.split(separator: "&").last ?? "") }
+            let rest = isOther ? ["", "at=3", "at=6"] : ["at=6"]
+            #expect(pages == ["", "at=3", "at=6"] + rest)
+            #expect(bench.host.read(\.warnings).count == (isOther ? 1 : 0))
+        }
+    }
+
+    @Test("a next URL with a secret in it that can't be sealed is not kept, and the list begins again")
     func secrets() async throws {
         let service = PageService { state in
             state.failures = [3: ExchangeFailure(.connectionReset, message: "Cut.", connectionMade: true)]
