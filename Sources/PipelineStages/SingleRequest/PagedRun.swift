@@ -87,12 +87,12 @@ struct PagedRun {
 
     // MARK: Beginning
 
-    /// The URL of a next page belongs to the request that led to it: another one, with a fresh link or token in it, begins
-    /// with its first page. Returns the digest of the request.
+    /// A page belongs to the list that its request asks for: another one, with a fresh link or id in it, begins with its
+    /// first page. What decorators add, such as a token, does not make it another. Returns the digest of the request.
     private mutating func followRequest() async throws(StageFailure) -> String {
         let rendered = try await stage.requests.render(stage.definition, in: context)
         let request = context.digest(rendered.digestInput)
-        if case .url = checkpoint.walk.position, let begun = checkpoint.request, begun != request {
+        if checkpoint.walk.pages > 0, let begun = checkpoint.request, begun != request {
             try await beginAgain(because: "the request is another one since its first page came")
         }
         return request

@@ -630,6 +630,35 @@ struct PaginationTests {
         #expect(bench.host.read(\.warnings).count == 1)
     }
 
+    /// Pages of the second export stood after those of the first: some rows came twice and some never, without a word.
+    @Test(
+        "goes on at the page reached with a fresh token, and with the first page of a fresh export",
+        arguments: [
+            #"{ "page": "page" }"#, #"{ "offset": "offset" }"#, #"{ "cursor": "$.cursor", "param": "after" }"#,
+        ])
+    func otherExport(next: String) async throws {
+        for isOther in [false, true] {
+            let service = PageService { $0.answers = [3: HTTPExchangeResponse(status: 410)] }
+            let bench = try StageBench(
+                """
+                { "id": "x", "kind": "request", "service": "api", "request": { "GET": "/export" },
+                  "capture": { "id": "$.id", "token": "$.token" } },
+                { "id": "a", "kind": "request", "service": "api", "capture": { "ids": "$items[*].id[]" },
+                  "request": { "GET": "/${{ stages.x.id }}/rows" }, "with": [ { "bearer": "${{ stages.x.token }}" } ],
+                  "paginate": { "items": "$.data[*]", "next": \(next) } }
+                """, network: service.network, captures: ["x": .object(["id": "1", "token": "t1"])])
+            #expect(await bench.resume().tryFailure?.failure.status == 410)
+            bench.host.read { $0.scope.stages["x"] = .object(["id": isOther ? "2" : "1", "token": "t2"]) }
+            #expect(await bench.resume().isFinished)
+            #expect(bench.captures["ids"] == all)
+            let (gone, fresh) = (service.requests.prefix(3), service.requests.dropFirst(3))
+            #expect(gone.allSatisfy { $0.url.contains("/1/rows") })
+            #expect(fresh.allSatisfy { $0.url.contains(isOther ? "/2/rows" : "/1/rows") })
+            #expect((fresh.first?.url == gone.last?.url) == !isOther)
+            #expect(bench.host.read(\.warnings).count == (isOther ? 1 : 0))
+        }
+    }
+
     @Test("a parameter that only an expression brings is found when it is sent")
     func lateConflict() async throws {
         let bench = try StageBench(
