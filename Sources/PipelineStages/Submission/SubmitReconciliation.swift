@@ -128,7 +128,7 @@ struct SubmitReconciliation: Sendable {
         let search = ListSearch(requests: requests, list: list, items: items, condition: condition)
         let result: ListSearch.Result
         do throws(StageFailure) {
-            result = try await search.perform(in: context)
+            result = try await search.perform(for: look.record, in: context)
         } catch {
             guard case .failed(let failed) = error else { throw error }
             return reconciliation(of: failed)

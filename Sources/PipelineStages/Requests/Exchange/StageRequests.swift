@@ -21,6 +21,8 @@ struct StageRequests: Sendable {
     var acceptsCodings = true
     /// Secret captures of responses to this stage's requests, beyond those that stand in a request itself.
     var secretCaptures: [CaptureSet.Entry]
+    /// Searches for lost submits that were broken off.
+    let searches = ListSearches()
     /// Names of the decorators from outside the request, for what must not stand beside each other.
     private let outerNames: Set<String>
 
