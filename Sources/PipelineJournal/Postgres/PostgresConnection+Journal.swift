@@ -80,11 +80,17 @@ extension PostgresConnection: JournalConnection {
         }
     }
 
-    /// Begins a transaction; `mode` is empty or what stands after BEGIN.
+    /// What a program that is gone without a word had begun holds nobody up for longer than this.
+    static let idleLimit = "idle_in_transaction_session_timeout TO '20s'"
+
+    /// Begins a transaction; `mode` is empty or what stands after BEGIN. Behind a pooler settings hold for a transaction.
     func begin(_ mode: String = "") throws(JournalFailure) {
         do throws(PostgresError) {
             try send(text: "BEGIN \(mode)")
-            if isPooled { try send(text: "SET LOCAL search_path TO \(PostgresSchema.name)") }
+            if isPooled {
+                try send(text: "SET LOCAL search_path TO \(PostgresSchema.name)")
+                try send(text: "SET LOCAL \(Self.idleLimit)")
+            }
             markTransaction(true)
         } catch {
             throw JournalFailure(error, at: address)

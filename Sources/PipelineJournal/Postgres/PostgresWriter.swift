@@ -269,10 +269,7 @@ extension PostgresWriter {
         link.connection = nil
         let connection = try PostgresConnection(address, name: "pipeline writer")
         try connection.enter(schema: PostgresSchema.name)
-        if !connection.isPooled {
-            // What a worker that is gone without a word had begun holds nobody up for longer.
-            try connection.execute("SET idle_in_transaction_session_timeout TO '20s'")
-        }
+        if !connection.isPooled { try connection.execute("SET \(PostgresConnection.idleLimit)") }
         // Looked for first: a server that is read-only for now still says who is there.
         let owner = (name: "owner", value: SQLParameter.text(owners.owner.text))
         let found = try connection.query(

@@ -489,6 +489,28 @@ struct PostgresJournalTests {
         await pooler.remove()
     }
 
+    /// One that was stopped in the midst of a transaction held all others up for as long as it stayed away.
+    @Test(
+        "lets no transaction stand idle for long behind a pooler",
+        .enabled(if: PgBouncer.isAvailable, Comment(rawValue: PgBouncer.howTo)))
+    func idleBehindPooler() async throws {
+        let world = try await PostgresWorld()
+        let pooler = try await PgBouncer(to: world.server, mode: "transaction")
+        let address = world.server.address(of: world.database, socket: pooler.folder)
+        let connection = try PostgresConnection(address, name: "test")
+        try connection.enter(schema: PostgresSchema.name)
+        #expect(connection.isPooled)
+        var limit: String?
+        try connection.begin()
+        try connection.readRows(of: "SELECT current_setting('idle_in_transaction_session_timeout') AS value", [:]) { row in
+            limit = row.text("value")
+            return false
+        }
+        connection.rollBack()
+        #expect(limit == "20s")
+        await pooler.remove()
+    }
+
     // MARK: Refusals
 
     @Test(
