@@ -111,6 +111,9 @@ public struct JournalConformance: Sendable, CustomStringConvertible {
             try await OwnerPromises.startsAnew($0, $1)
         },
         Self("are told of requests, and only a living one is") { try await OwnerPromises.tellsRequests($0, $1) },
+        Self("keep a cancellation until it is done, whatever else is asked, and whoever has the job") {
+            try await OwnerPromises.keepsCancellation($0, $1)
+        },
         Self("find what was asked before they listened") { try await OwnerPromises.findsEarlierRequests($0, $1) },
         Self("hear no more once the journal is closed") { try await OwnerPromises.endsRequests($0, $1) },
     ]

@@ -170,8 +170,8 @@ final class Diary: Sendable {
         case .submit(_, let record): note("commit \(record.phase.rawValue)")
         case .resume(let record): note("resume \(record.reason.rawValue) \(record.step?.description ?? "-")")
         case .notification(let record): note("notification \(record.state.rawValue) \(record.event.rawValue)")
-        case .event, .fact, .file, .sample, .taken, .requested, .released, .ended, .callbacksTaken, .callbackJudged,
-            .callbacksVoided,
+        case .event, .fact, .file, .sample, .taken, .requested, .answered, .released, .ended, .callbacksTaken,
+            .callbackJudged, .callbacksVoided,
             .reopened, .measured, .item:
             break
         }

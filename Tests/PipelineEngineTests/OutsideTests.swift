@@ -155,6 +155,26 @@ import Testing
         #expect(bench.end(of: bench.live()) == .success(.ended(.cancelled)))
     }
 
+    /// It went with the pause: the job was resumed, and succeeded.
+    @Test("a cancellation that comes while the owner lets the job go is done by the next owner")
+    func cancelWhileLettingGo() {
+        let cancel = Mutexed<(@Sendable () async -> Void)?>(nil)
+        let kind = StageKind.scripted("slow") { _, _, context async throws(StageFailure) in
+            guard let cancels = cancel.value else { return .finished([:]) }
+            do { try await context.sleepForEver() } catch {}
+            cancel.set(nil)
+            await cancels()
+            throw .stopped
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "slow" }"#, kinds: [kind])
+        cancel.set { _ = try? await bench.memory.post(.cancel, to: JobID("j1")) }
+        let life = bench.live()
+        bench.run { bench.state("a")?.name == .running }
+        life.drive.value?.suspend(.paused)
+        #expect(bench.end(of: life) == .success(.suspended(.paused)))
+        #expect(bench.end(of: bench.live()) == .success(.ended(.cancelled)))
+    }
+
     @Test("a secret that is gone at a resume suspends the job with that cause; given again, it goes on")
     func secretGone() {
         let kind = StageKind.scripted("wait") { reading, saved, context async throws(StageFailure) in

@@ -36,7 +36,7 @@ import Testing
     @Test("is read as it was written, change by change")
     func changesAreRead() throws {
         var (job, read) = (JobSnapshot.example(2), JobSnapshot.example(2))
-        for change in Self.changes(of: job) {
+        for change in Self.changes(of: job) + [.answered(.pause), .answered(.cancel)] {
             let json = try #require(change.json)
             let text = Array(json.text.utf8)
             let again = try #require(JournalChange(json: try JSON.parse(text)))

@@ -130,6 +130,31 @@ enum OwnerPromises {
         }
     }
 
+    static func keepsCancellation(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        let (mine, theirs) = (try world.open(), try world.open())
+        let lease = try await mine.create(job, events: [], owner: owner)
+        func expect(_ request: JobRequest?, _ what: String) async throws {
+            check.expect(try await mine.inbox(of: id)?.request == request, what)
+        }
+        _ = try await theirs.post(.pause, to: id)
+        try await mine.commit([.answered(.cancel)], under: lease)
+        try await expect(.pause, "another request was done")
+        try await mine.commit([.answered(.pause)], under: lease)
+        try await expect(nil, "it has paused")
+        _ = try await theirs.post(.pause, to: id)
+        _ = try await theirs.post(.cancel, to: id)
+        try await expect(.cancel, "a cancellation takes the place of a pause")
+        _ = try await theirs.post(.pause, to: id)
+        try await expect(.cancel, "a pause takes the place of no cancellation")
+        try await mine.commit([.answered(.pause), .released(.paused)], under: lease)
+        try await expect(.cancel, "the job was let go")
+        let again = try await mine.acquire(id, for: owner)
+        try await mine.commit([.taken(.background), .answered(.pause)], under: again)
+        try await expect(.cancel, "the job was taken up")
+        try await mine.commit([.answered(.cancel)], under: again)
+        try await expect(nil, "it is done")
+    }
+
     static func findsEarlierRequests(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         let (mine, theirs) = (try world.open(), try world.open())
         _ = try await mine.create(job, events: [], owner: owner)

@@ -188,7 +188,8 @@ extension JobSnapshot {
     /// What is written when a job of which nothing runs is let go for a cause. What `isLeft` goes on with the next
     /// background owner, as after a crash.
     ///
-    /// What a person asked of it is done by that, except where another program is to go on: that one does it.
+    /// A pause is done by that, except where another program is to go on: that one does it. A cancellation holds until it is
+    /// done, by whoever takes the job up.
     package func letGo(
         _ cause: SuspensionCause, detail: String? = nil, isLeft: Bool = false, at moment: JobMoment
     ) -> [JournalChange] {
@@ -200,7 +201,7 @@ extension JobSnapshot {
         if isLeft { return [.released(nil), .event(event)] }
         var changes: [JournalChange] = record.item == nil ? [] : [.item(ItemOutcome(.suspended))]
         changes.append(.released(cause.ofJob))
-        if cause != .extension { changes.append(.requested(nil)) }
+        if cause != .extension { changes.append(.answered(.pause)) }
         return changes + [.event(event)]
     }
 

@@ -38,16 +38,16 @@ extension JobSnapshot {
                 throw .other("notification \(record.id) was sent already")
             }
         case .released(.crashed): throw .other("no owner lives to say that it crashed")
-        case .submit, .fact, .file, .resume, .sample, .taken, .requested, .released, .ended, .callbacksTaken,
-            .callbackJudged, .callbacksVoided, .reopened, .measured, .item:
+        case .submit, .fact, .file, .resume, .sample, .taken, .requested, .answered, .released, .ended,
+            .callbacksTaken, .callbackJudged, .callbacksVoided, .reopened, .measured, .item:
             break
         }
     }
 
     /// Takes a person's request in, in place of one before. One to pause says nothing to a job that has paused already: it
-    /// would pause once more when it goes on.
+    /// would pause once more when it goes on. Nor to one that is to be cancelled: that holds until it is done.
     public mutating func post(_ request: JobRequest) {
-        if request != .pause || cause != .paused { self.request = request }
+        if request == .cancel || self.request != .cancel && cause != .paused { self.request = request }
     }
 
     /// Counts a callback for a step. A journal knows those that it has had by their ids (``Callback/id``), and gives each to

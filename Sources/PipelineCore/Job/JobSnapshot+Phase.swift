@@ -66,7 +66,7 @@ extension JobSnapshot {
         }
         return switch cause {
         case nil, .noNetwork, .secret, .crashed, .extension: true
-        case .paused, .interrupted, .tooManyFailures, .sameFailure, .spent: false
+        case .paused, .interrupted, .tooManyFailures, .sameFailure, .spent: request == .cancel
         }
     }
 

@@ -74,8 +74,10 @@ public enum JournalChange: Sendable {
     case sample(StageSample)
     /// The job was taken up in the mode.
     case taken(JobMode)
-    /// A person's request stands; with nil the last one is done.
+    /// A person's request stands; with nil nothing is asked any more.
     case requested(JobRequest?)
+    /// A person's request is done; another one that stands by then stays.
+    case answered(JobRequest)
     /// The owner lets the job go: with this transaction it has none. Nil when nothing is to be said about it: a submit
     /// is unknown, or the background owner stops and the next one goes on.
     case released(SuspensionCause?)
@@ -102,7 +104,7 @@ extension JournalChange {
     public var endsOwnership: Bool {
         switch self {
         case .released, .ended: true
-        case .step, .submit, .fact, .event, .file, .resume, .sample, .taken, .requested, .callbacksTaken,
+        case .step, .submit, .fact, .event, .file, .resume, .sample, .taken, .requested, .answered, .callbacksTaken,
             .callbackJudged,
             .callbacksVoided,
             .reopened, .notification, .measured, .item:
@@ -155,6 +157,7 @@ extension JobSnapshot {
             self.mode = mode
             release = nil
         case .requested(let request): self.request = request
+        case .answered(let request): if self.request == request { self.request = nil }
         case .released(let cause): release = Release(cause: cause)
         case .ended(let time): ended = time
         case .callbacksTaken(let key):

@@ -101,7 +101,9 @@ struct Restart {
         try moveSteps(in: &table)
         if table.snapshot.ended != nil, scope != .nothing { table.record(.reopened) }
         // Taking a job up answers an earlier pause; a cancellation holds until it is done.
-        if table.snapshot.request == .pause || scope != .nothing { table.record(.requested(nil)) }
+        if let request = table.snapshot.request, request == .pause || scope != .nothing {
+            table.record(.answered(request))
+        }
         table.record(.taken(mode))
         if table.snapshot.ended == nil { table.recordItem(ItemOutcome(.running)) }
     }

@@ -64,7 +64,9 @@ final class SharedItems: ItemHost {
     func goOn(_ job: JobID) async throws(JournalFailure) {
         guard let found = try await journal.snapshot(of: job), found.ended == nil else { return }
         let awaitsPerson = found.phase(isOwned: false) == .unknown && found.request != .cancel
-        if found.goesOnByItself || awaitsPerson { return }
+        // What is paused is taken up here also where it is to be cancelled: its batch waits for that.
+        let isPaused = found.cause == .paused || found.cause == .interrupted
+        if found.goesOnByItself && !isPaused || awaitsPerson { return }
         do throws(JournalFailure) {
             try await retry(job, .nothing)
         } catch {

@@ -18,7 +18,7 @@ struct HistoryRecorder: Sendable {
                 if case .remoteJob = plan.stage(key.stage)?.stage.work { noteRunning(key, state(), in: history) }
             case .sample(let sample): history.add(sample)
             case .released, .ended: history.forgetRunning(job, in: pipeline)
-            case .submit, .fact, .event, .file, .resume, .taken, .requested, .callbacksTaken,
+            case .submit, .fact, .event, .file, .resume, .taken, .requested, .answered, .callbacksTaken,
                 .callbackJudged, .callbacksVoided, .reopened,
                 .notification, .measured, .item:
                 break

@@ -28,8 +28,8 @@ struct JobMeter {
             case .event(let event):
                 if event.kind == .attemptFailed, let key = event.step { failed.insert(key) }
                 count(event, event.step.flatMap { steps[$0] }, hasFailed: failed, plan, &all)
-            case .fact, .file, .sample, .taken, .requested, .released, .ended, .callbacksTaken, .callbackJudged,
-                .callbacksVoided, .reopened,
+            case .fact, .file, .sample, .taken, .requested, .answered, .released, .ended, .callbacksTaken,
+                .callbackJudged, .callbacksVoided, .reopened,
                 .notification, .measured, .item:
                 break
             }

@@ -204,7 +204,8 @@ extension JobRows where Connection == PostgresConnection {
     private static var mayBeClaimed: String {
         """
         ended IS NULL AND owner IS NULL AND mode = 'background'
-            AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted')) AND (host IS NULL OR host = :host)
+            AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted') OR request = 'cancel')
+            AND (host IS NULL OR host = :host)
             AND id <> ALL (CAST(:declined AS TEXT[])) AND (cause IS NULL OR id <> ALL (CAST(:suspended AS TEXT[])))
             AND (request = 'cancel'
                 OR NOT EXISTS (SELECT 1 FROM batches WHERE job = jobs.number AND is_read = 1 AND unknown > 0

@@ -10,7 +10,8 @@ extension JobReader {
         try ownerless(
             """
             SELECT jobs.id, owner, boot, lease_until FROM jobs LEFT JOIN owners ON owners.id = jobs.owner
-            WHERE ended IS NULL AND mode = 'background' AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted'))
+            WHERE ended IS NULL AND mode = 'background'
+                AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted') OR request = 'cancel')
             ORDER BY (SELECT min(expires) FROM steps WHERE job = jobs.number AND expires > :now) NULLS LAST, jobs.id
             """, ["now": now])
     }

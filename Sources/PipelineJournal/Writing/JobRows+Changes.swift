@@ -25,6 +25,10 @@ extension JobRows {
                 "UPDATE jobs SET mode = :mode, cause = NULL, later_cause = NULL WHERE number = :job",
                 ["mode": mode.rawValue, "job": job])
         case .requested(let request): try setRequest(request, job)
+        case .answered(let request):
+            try run(
+                "UPDATE jobs SET request = NULL WHERE number = :job AND request = :request",
+                ["request": request.rawValue, "job": job])
         case .released(.crashed): throw .mistake("no owner lives to say that it crashed")
         case .released(let cause):
             try run(

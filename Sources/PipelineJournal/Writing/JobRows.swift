@@ -58,8 +58,7 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
         return [job] + ofItems
     }
 
-    /// Leaves a request in the job's row; gives the owner that is to be woken. One to pause says nothing to a job that has
-    /// paused already: it would pause once more when it goes on.
+    /// Leaves a request in the job's row, by the law of ``JobSnapshot``; gives the owner that is to be woken.
     func post(_ request: JobRequest, to job: JobID) throws(JournalFailure) -> OwnerID? {
         guard let found = try findOwner(of: job) else { throw .noSuchJob(job) }
         switch request {
@@ -68,7 +67,7 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
             try run(
                 """
                 UPDATE jobs SET request = :request
-                WHERE number = :job AND (cause IS NULL OR cause <> 'paused')
+                WHERE number = :job AND (cause IS NULL OR cause <> 'paused') AND (request IS NULL OR request <> 'cancel')
                 """, ["request": request.rawValue, "job": found.number])
         }
         return found.livingOwner

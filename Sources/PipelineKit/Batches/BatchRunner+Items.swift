@@ -78,7 +78,7 @@ extension BatchRunner {
     package func takeUp(
         _ job: JobSnapshot, by engine: Engine, _ resume: () async throws(JournalFailure) -> Engine.JobHandle
     ) async throws(JournalFailure) -> Engine.JobHandle? {
-        if isPausing.withLock({ $0 }) {
+        if job.request != .cancel, isPausing.withLock({ $0 }) {
             try await engine.pause(job.record.id)
             rested(job.record.id, item: job.record.item?.key, .success(.suspended(.paused)))
             return nil

@@ -59,6 +59,33 @@ struct CancelledBatchTests {
         }
     }
 
+    /// The pause took the place of the cancellation: the batch was resumed, and all of it was made and paid for.
+    @Test("is cancelled although it was told to pause after that, before its process heard of either")
+    func paused() async throws {
+        try await withWorkplace { workplace in
+            try workplace.write("held.json", HeldService.document)
+            try workplace.write("rows.csv", HeldService.rows(4).text)
+            let service = try HeldService()
+            defer { service.server.stop() }
+            let environment = workplace.environment(["API_URL": service.server.url])
+            func run(_ arguments: String...) async throws -> ProgramEnd {
+                try await workplace.program.run(arguments, environment: environment, folder: workplace.folder)
+            }
+            let program = try workplace.program.start(
+                ["run", "held.json", "--each", "rows.csv", "--batch", "june", "--at-once", "2"],
+                environment: environment, folder: workplace.folder)
+            _ = try await workplace.waitFor(of: "june") { $0.itemsUnderWay == 2 }
+            program.signal(SIGSTOP)
+            #expect(try await run("cancel", "june").cause == .exited(0))
+            let pause = try await run("pause", "june")
+            #expect(pause.cause == .exited(0) && pause.errors.contains("is to be cancelled"), "\(pause)")
+            program.signal(SIGCONT)
+            let end = await program.end
+            #expect(end.cause == .exited(1) && end.errors.contains("batch june was cancelled"), "\(end)")
+            #expect(service.names.count == 2 && service.cancelled == 2)
+        }
+    }
+
     /// The next `resume` cancelled what the program had said it would not.
     @Test("goes on as before when the cancellation was refused for a secret that is kept nowhere")
     func refused() async throws {

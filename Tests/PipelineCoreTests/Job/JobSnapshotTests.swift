@@ -65,21 +65,40 @@ import Testing
         #expect(job(unknown, .taken(.background), .released(nil), .requested(.cancel)).goesOnByItself)
         let itself: Set<SuspensionCause> = [.noNetwork, .secret, .crashed, .extension]
         for cause in SuspensionCause.allCases {
-            #expect(job(.pending, .taken(.background), .released(cause)).goesOnByItself == itself.contains(cause))
+            var suspended = job(.pending, .taken(.background), .released(cause))
+            #expect(suspended.goesOnByItself == itself.contains(cause))
+            suspended.post(.cancel)
+            #expect(suspended.goesOnByItself)
         }
     }
 
-    @Test("a job that is let go has no request left, unless another program is to go on with it")
+    /// A cancellation that was posted while its job was let go went with the pause: the job was gone on with, and paid for.
+    @Test("a job that is let go has paused, unless another program is to go on with it, and is still to be cancelled")
     func letGo() {
         for cause in SuspensionCause.allCases {
-            var job = job(waiting)
-            job.apply(.requested(.cancel))
-            for change in job.letGo(cause, at: JobMoment(Samples.now)) { job.apply(change) }
-            let kept: JobRequest? = cause == .extension ? .cancel : nil
-            #expect(job.request == kept && job.sequence == 1)
-            let isOfBatch = [.tooManyFailures, .sameFailure, .spent].contains(cause)
-            #expect(job.cause == (isOfBatch ? .paused : cause))
+            for request in [JobRequest.pause, .cancel] {
+                var job = job(waiting)
+                job.post(request)
+                for change in job.letGo(cause, at: JobMoment(Samples.now)) { job.apply(change) }
+                let isKept = request == .cancel || cause == .extension
+                #expect(job.request == (isKept ? request : nil) && job.sequence == 1)
+                let isOfBatch = [.tooManyFailures, .sameFailure, .spent].contains(cause)
+                #expect(job.cause == (isOfBatch ? .paused : cause))
+            }
         }
+    }
+
+    @Test("a pause takes the place of no cancellation, and a cancellation that of a pause")
+    func requests() {
+        var job = job(waiting)
+        job.post(.pause)
+        job.post(.cancel)
+        job.post(.pause)
+        #expect(job.request == .cancel)
+        job.apply(.answered(.pause))
+        #expect(job.request == .cancel)
+        job.apply(.answered(.cancel))
+        #expect(job.request == nil)
     }
 
     @Test("an ended job's phase is its outcome, whoever owns it")

@@ -72,7 +72,18 @@ struct CancelCommand: WorkspaceCommand {
             console.note("job \(record.id): its process was told to cancel")
             return
         }
-        // Nobody has the job: this process takes it up for as long as cancelling takes.
+        do {
+            try await takeUp(job, known, journal, workspace, console)
+        } catch JournalFailure.owned where !local {
+            console.note("job \(record.id): the process that has just taken it up cancels it")
+        }
+    }
+
+    /// Nobody has the job: this process takes it up for as long as cancelling takes.
+    private func takeUp(
+        _ job: OwnedJob, _ known: JSONObject?, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
+    ) async throws {
+        let record = job.snapshot.record
         let plan = try await workspace.plan(of: record)
         let inputs = if let known { known } else { try await inputs(of: job.snapshot, workspace) }
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in

@@ -29,6 +29,8 @@ struct PauseCommand: WorkspaceCommand {
             } else if job.snapshot.phase(isOwned: job.owner != nil) == .unknown, job.snapshot.batch == nil {
                 console.note("job \(id) does nothing until a person has said what became of a submit")
                 console.note("  hint: 'pipeline resolve \(id)' settles it")
+            } else if job.snapshot.request == .cancel {
+                console.note("job \(id) is to be cancelled, and is not paused")
             } else if try await journal.post(.pause, to: id) {
                 console.note("job \(id): its process was told to pause")
             } else {

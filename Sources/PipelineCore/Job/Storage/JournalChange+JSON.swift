@@ -13,6 +13,7 @@ extension JournalChange {
         case .file(let file): ["file": file.rowJSON]
         case .taken(let mode): ["taken": .string(mode.rawValue)]
         case .requested(let request): ["requested": JSON(request?.rawValue)]
+        case .answered(let request): ["answered": .string(request.rawValue)]
         case .released(let cause): ["released": JSON(cause?.rawValue)]
         case .ended(let time): ["ended": JSON(time)]
         case .callbacksTaken(let key): ["callbacksTaken": JSON(key)]
@@ -40,6 +41,7 @@ extension JournalChange {
         case "file": .file(WrittenFile(rowJSON: value))
         case "taken": JobMode(rawValue: value.string ?? "").map { .taken($0) }
         case "requested": .requested(JSON?(value).word())
+        case "answered": JobRequest(rawValue: value.string ?? "").map { .answered($0) }
         case "released": .released(JSON?(value).word())
         case "ended": Timestamp(json: value).map { .ended($0) }
         case "reopened": .reopened

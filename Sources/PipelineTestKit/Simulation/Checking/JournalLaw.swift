@@ -12,8 +12,8 @@ enum JournalLaw {
                 ? [] : ["event \(event.kind.rawValue) has the number \(event.sequence ?? -1) after \(job.sequence)"]
         case .notification(let record):
             job.notifications[record.id]?.state == .sent ? ["notification \(record.id) changed after it was sent"] : []
-        case .fact, .file, .resume, .sample, .taken, .requested, .released, .ended, .callbacksTaken, .callbackJudged,
-            .callbacksVoided,
+        case .fact, .file, .resume, .sample, .taken, .requested, .answered, .released, .ended, .callbacksTaken,
+            .callbackJudged, .callbacksVoided,
             .reopened, .measured, .item:
             []
         }

@@ -22,8 +22,8 @@ enum JournalText {
         case .item(let outcome):
             JSON.object(outcome.results).write(into: &bytes)
             if let failure = outcome.failure { failure.failure.json.write(into: &bytes) }
-        case .resume, .sample, .taken, .requested, .released, .ended, .callbacksTaken, .callbackJudged,
-            .callbacksVoided,
+        case .resume, .sample, .taken, .requested, .answered, .released, .ended, .callbacksTaken,
+            .callbackJudged, .callbacksVoided,
             .reopened,
             .measured:
             break
