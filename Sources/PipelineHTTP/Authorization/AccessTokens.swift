@@ -214,6 +214,8 @@ public final class AccessTokens: Sendable {
         // Another process may have got a newer one.
         let kept = grant.refreshToken.flatMap { refreshTokens?.latest(of: $0, for: grant.account) }
         let rotated = kept ?? entry?.token?.rotated
+        // An endpoint may name in its refusal what it was sent.
+        if let rotated { options.onToken?(rotated) }
         var answer: ServiceResponse = .failure(.cancelled())
         for authentication in entry?.authentication.map({ [$0] }) ?? grant.authentications {
             answer = await sent(grant, authentication, rotated, options)
@@ -249,8 +251,9 @@ public final class AccessTokens: Sendable {
         _ options: ExchangeOptions
     ) async -> ServiceResponse {
         do {
-            let request = try grant.request(
-                authentication, rotated: rotated, now: time(), identifier: Self.identifier)
+            let assertion = try grant.signedAssertion(now: time(), identifier: Self.identifier)
+            if let assertion { options.onToken?(assertion) }
+            let request = try grant.request(authentication, rotated: rotated, assertion: assertion)
             let response = try await transport.start(request, options: options).value
             return judged(response, grant)
         } catch let failure as RequestFailure {

@@ -19,17 +19,15 @@ extension TokenGrant {
     ///
     /// - Parameters:
     ///   - rotated: the refresh token that the last answer put in the place of the first one.
-    ///   - now: the time since 1 January 1970 UTC.
-    ///   - identifier: names this assertion and no other.
+    ///   - assertion: the text of one that was signed for this request.
     func request(
-        _ authentication: Authentication, rotated: String?, now: Duration, identifier: String
+        _ authentication: Authentication, rotated: String?, assertion: String?
     ) throws(RequestFailure) -> RequestDescription {
         var form: [(name: String, value: String)] = []
         if let refreshToken {
             form = [("grant_type", "refresh_token"), ("refresh_token", rotated ?? refreshToken)]
-        } else if let assertion = addressed {
-            form = [("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer")]
-            form.append(("assertion", try assertion.text(now: now, identifier: identifier)))
+        } else if let assertion {
+            form = [("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"), ("assertion", assertion)]
         } else {
             form = [("grant_type", "client_credentials")]
         }
@@ -47,6 +45,16 @@ extension TokenGrant {
             try request.setCredentialHeader("Authorization", to: Basic.value(user: user, password: password))
         }
         return try RequestBuilder().finished(request)
+    }
+
+    /// Returns the text of the assertion, signed for one request; nil where the client says who it is in another way.
+    ///
+    /// - Parameters:
+    ///   - now: the time since 1 January 1970 UTC.
+    ///   - identifier: names this assertion and no other.
+    func signedAssertion(now: Duration, identifier: String) throws(RequestFailure) -> String? {
+        guard refreshToken == nil, let addressed else { return nil }
+        return try addressed.text(now: now, identifier: identifier)
     }
 
     /// The assertion with the endpoint as its audience (RFC 7523, section 3), unless the claims name one.

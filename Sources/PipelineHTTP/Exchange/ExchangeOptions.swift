@@ -52,7 +52,8 @@ public struct ExchangeOptions: Sendable {
     /// Asked when the connection stands, just before the first byte goes out, on the transport's thread: it must be
     /// quick. False holds the request back: the exchange ends as cancelled, and nothing of it was sent.
     package var mayBegin: (@Sendable () -> Bool)?
-    /// Called with an access token that is put into the request, before it is sent: whoever shows exchanges hides it.
+    /// Called with an access token that is put into the request, and with what it is asked for by, before these are sent:
+    /// whoever shows exchanges hides them.
     package var onToken: (@Sendable (String) -> Void)?
     /// Called when the exchange needs a round trip of its own for credentials: a token has to be fetched, at first or
     /// after the service refused the one there was.

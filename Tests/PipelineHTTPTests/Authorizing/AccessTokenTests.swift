@@ -294,13 +294,18 @@ struct AccessTokenTests {
             return HTTPExchangeResponse(status: 200, body: Array(body.utf8))
         }
         let store = Store()
+        let hidden = Mutex<[String]>([])
         let grant = TokenGrant(tokenURL: "http://auth.test/token", clientID: "me", refreshToken: "r0")
         let request = RequestDescription(url: "http://api.test/")
         for _ in 0..<2 {
             let tokens = AccessTokens(transport: transport, refreshTokens: store)
             let network = Network(transport: AuthorizingTransport(transport, tokens: tokens))
-            _ = try await network.exchange(request, decorators: [OAuth2(grant)])
+            var options = ExchangeOptions()
+            options.onToken = { token in hidden.withLock { $0.append(token) } }
+            _ = try await network.exchange(request, decorators: [OAuth2(grant)], options: options)
         }
+        // Of the second process the kept one comes first, before it is sent.
+        #expect(hidden.withLock { $0 } == ["r1", "a1", "r1", "r2", "a2"])
         #expect(
             bodies.withLock { $0 } == [
                 "grant_type=refresh_token&refresh_token=r0&client_id=me",
@@ -440,12 +445,16 @@ struct AccessTokenTests {
         let grant = TokenGrant(tokenURL: "http://auth.test/token", scope: "read", assertion: token)
         let tokens = AccessTokens(transport: transport, time: { .seconds(1000) })
         let network = Network(transport: AuthorizingTransport(transport, tokens: tokens))
+        let hidden = Mutex<[String]>([])
+        var options = ExchangeOptions()
+        options.onToken = { token in hidden.withLock { $0.append(token) } }
         for _ in 0..<3 {
             _ = try await network.exchange(
-                RequestDescription(url: "http://api.test/"), decorators: [OAuth2(grant)])
+                RequestDescription(url: "http://api.test/"), decorators: [OAuth2(grant)], options: options)
         }
         #expect(bodies.withLock { $0 }.count == 1)
         let form = bodies.withLock { $0[0] }.split(separator: "&")
+        #expect(hidden.withLock { $0.first.map { "assertion=\($0)" } } == String(form[1]))
         #expect(form[0] == "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer")
         #expect(form[2] == "scope=read")
         var claims = String(form[1].split(separator: ".")[1])
