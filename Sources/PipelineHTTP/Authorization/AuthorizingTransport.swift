@@ -1,13 +1,16 @@
+import HTTPTypes
 public import NetworkTasks
 
 /// Puts access tokens into the requests that want one, and once a new one when a service answers 401; all other
-/// requests pass through as they are.
+/// requests pass through as they are. The answer to an append of which bytes went out is given back, with a new token for
+/// what follows: nobody knows where the next bytes belong before the service is asked.
 ///
 /// This is what a decorator can't do, since it never sends: ``OAuth2`` and ``SignedBearer`` only say which token a request needs.
 public struct AuthorizingTransport: Transport {
     private let inner: any Transport
     private let tokens: AccessTokens
     private let ids = TaskIDs()
+    private static let uploadOffset = HTTPField.Name("Upload-Offset")!
 
     /// Sends through another transport; tokens are fetched through it too, unless `tokens` is shared with other
     /// networks.
@@ -46,7 +49,8 @@ public struct AuthorizingTransport: Transport {
         guard answer.status == 401 else { return answer }
         do throws(ExchangeFailure) {
             let fresh = try await tokens.token(from: source, insteadOf: token, options: options)
-            return fresh == token ? answer : try await send(request, fresh, options)
+            let isCut = answer.bytesSent > 0 && request.headers[Self.uploadOffset] != nil
+            return fresh == token || isCut ? answer : try await send(request, fresh, options)
         } catch {
             guard case .tokenRefused = error.reason else { throw error }
             return answer

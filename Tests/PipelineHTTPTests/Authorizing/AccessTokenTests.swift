@@ -208,6 +208,36 @@ struct AccessTokenTests {
         #expect(world.state.withLock(\.requests.count) == 5)
     }
 
+    /// All the rest of the file was sent once more from the old offset, for a conflict.
+    @Test(
+        "a 401 to an append is the answer once bytes of it went out, and what follows has a new token",
+        arguments: [Int64(0), 5])
+    func refusedAppend(bytesSent: Int64) async throws {
+        let given = Mutex(0)
+        let sent = Mutex<[String]>([])
+        let transport = ScriptedTransport { request, _ async throws(ExchangeFailure) in
+            if request.url == "http://auth.test/token" {
+                let body = given.withLock { given in
+                    given += 1
+                    return "{\"access_token\":\"token-\(given)\"}"
+                }
+                return HTTPExchangeResponse(status: 200, body: Array(body.utf8))
+            }
+            let token = request.headers[.authorization] ?? ""
+            sent.withLock { $0.append("\(request.method.rawValue) \(token)") }
+            return HTTPExchangeResponse(status: token == "Bearer token-1" ? 401 : 200, bytesSent: bytesSent)
+        }
+        let network = Network(transport: AuthorizingTransport(transport))
+        var append = RequestDescription(method: .patch, url: "http://api.test/1", body: .text("12345"))
+        append.headers[HTTPField.Name("Upload-Offset")!] = "0"
+        let status = try await network.exchange(append, decorators: [OAuth2(Self.grant)]).status
+        #expect(status == (bytesSent > 0 ? 401 : 200))
+        let ask = RequestDescription(method: .head, url: "http://api.test/1")
+        _ = try await network.exchange(ask, decorators: [OAuth2(Self.grant)])
+        let again = bytesSent > 0 ? [] : ["PATCH Bearer token-2"]
+        #expect(sent.withLock { $0 } == ["PATCH Bearer token-1"] + again + ["HEAD Bearer token-2"])
+    }
+
     @Test("an endpoint that does not take the header gets the client in the form, from then on at once")
     func form() async throws {
         let world = World()

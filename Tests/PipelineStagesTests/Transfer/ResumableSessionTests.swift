@@ -295,6 +295,24 @@ struct ResumableSessionTests {
         #expect(request(tus.next(after: answer(200, ["Upload-Offset": "50"])))?.body == .file(offset: 50, count: 50))
     }
 
+    /// The bytes were sent again from where the refused ones had begun, for a conflict.
+    @Test("asks for the offset after credentials ended in the midst of an append, and is refused where they stay so")
+    func endedCredentials() {
+        var session = resumed()
+        var tus = TusSession(
+            total: 100, chunk: UploadChunk(part: 50), url: Self.upload, confirmed: 0, mayBeComplete: false)
+        _ = tus.begin()
+        for offset in stride(from: Int64(0), to: 50, by: 10) {
+            let kept = answer(200, ["Upload-Offset": "\(offset)", "Tus-Resumable": "1.0.0"])
+            #expect(request(session.next(after: kept))?.body == .file(offset: offset, count: 100 - offset))
+            #expect(request(session.next(after: answer(401)))?.method == .head)
+            #expect(request(tus.next(after: kept))?.purpose == .append)
+            #expect(request(tus.next(after: answer(401)))?.method == .head)
+        }
+        #expect(session.next(after: answer(401)) == .fail(.refused))
+        #expect(tus.next(after: answer(401)) == .fail(.refused))
+    }
+
     @Test("follows an upload to where it is redirected", arguments: [301, 302, 307, 308])
     func redirected(status: Int) {
         let moved = answer(status, ["Location": "https://h/uploads/1"], from: Self.upload)

@@ -279,6 +279,7 @@ struct ResumableSession: UploadSession, Equatable {
             return .fail(.wrong("the upload there is for \(length) bytes, and the file has \(total)"))
         }
         guard offset <= total else { return beyondEnd(offset) }
+        position.detours.advance(to: offset)
         position.chunk.noteKept(offset > position.confirmed)
         if version.isComplete(in: response.headers) == true { return offset < total ? cutShort(offset) : replay() }
         return append(from: offset)
@@ -299,6 +300,8 @@ struct ResumableSession: UploadSession, Equatable {
         case 409: return afterConflict(response)
         case 413: return afterTooMuch(response, count)
         case 423: return .fail(.busy)
+        // Credentials that ended in the midst of it may be others by now.
+        case 401 where position.detours.areFew: return position.detours.add("") ?? ask()
         default: return .fail(.refused)
         }
     }

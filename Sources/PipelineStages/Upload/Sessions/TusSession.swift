@@ -26,9 +26,6 @@ struct TusSession: UploadSession, Equatable {
     private(set) var offer: TusOffer?
     private var state: State
 
-    /// The number of times that the offset is asked for after a refusal of bytes without a pause.
-    private static let quickQuestions = 2
-
     /// A session for a new upload, or for one that goes on.
     init(
         total: Int64, chunk: UploadChunk, isGiven: Bool = false, url: String? = nil, confirmed: Int64 = 0,
@@ -229,7 +226,9 @@ struct TusSession: UploadSession, Equatable {
         case 423: return .fail(.busy)
         // Also while the request before this one is still open, and that may be so for a minute.
         case 403, 409:
-            return position.detours.count < Self.quickQuestions ? askAgain("") : .fail(.refusing(response.status))
+            return position.detours.areFew ? askAgain("") : .fail(.refusing(response.status))
+        // Credentials that ended in the midst of it may be others by now.
+        case 401 where position.detours.areFew: return askAgain("")
         // A wrong checksum.
         case 460: return askAgain("the service keeps refusing bytes with \(response.status)")
         case 413: return position.chunk.shrink(below: count) ? ask() : .fail(.refused)

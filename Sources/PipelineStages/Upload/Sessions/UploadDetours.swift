@@ -7,6 +7,9 @@ struct UploadDetours: Sendable, Equatable {
 
     private static let most = 8
 
+    /// True if the offset may be asked for again without a pause after a refusal of bytes.
+    var areFew: Bool { count < 2 }
+
     /// - Parameter confirmed: how far the upload was before.
     init(from confirmed: Int64 = 0) { farthest = confirmed }
 
