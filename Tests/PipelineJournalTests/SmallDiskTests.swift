@@ -35,7 +35,8 @@ struct SmallDiskTests {
         #expect(throws: JournalFailure.full(folder: state)) { _ = try SQLiteJournal(folder: state) }
     }
 
-    @Test("says that a journal on a read-only disk can't be written")
+    /// The reason was that there is no such file.
+    @Test("says that a journal on a read-only disk can't be written, and why")
     func readOnly() async throws {
         let disk = try SmallDisk(kilobytes: 1_024)
         let state = disk.path + "/state"
@@ -43,7 +44,8 @@ struct SmallDiskTests {
         try #require(disk.makeReadOnly())
         for folder in [state, disk.path + "/new"] {
             let failure = #expect(throws: JournalFailure.self) { _ = try SQLiteJournal(folder: folder) }
-            guard case .notWritable(folder, _) = failure else { throw try #require(failure) }
+            guard case .notWritable(folder, let reason) = failure else { throw try #require(failure) }
+            #expect(reason.lowercased().hasSuffix("read-only file system"))
         }
     }
 }

@@ -12,11 +12,14 @@ extension JournalFailure: SQLiteFailure {
         case SQLITE_FULL: self = .full(folder: folder)
         case SQLITE_IOERR where isSystemFull, SQLITE_CANTOPEN where isSystemFull: self = .full(folder: folder)
         case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
-            self = .notWritable(folder: folder, reason: Self.reason(error))
+            // SQLite names the last call that failed, and tries others after the one that a read-only disk refused.
+            let system = access(folder, W_OK) == 0 ? error.system : errno
+            self = .notWritable(folder: folder, reason: Self.reason(error.message, system))
         case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged(file: error.file, reason: error.message)
         case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
         case SQLITE_IOERR:
-            self = .other("the journal \(error.file) can't be read or written: \(Self.reason(error))")
+            let reason = Self.reason(error.message, error.system)
+            self = .other("the journal \(error.file) can't be read or written: \(reason)")
         default: self = .other("the journal's database refused: \(error.message) (SQLite code \(error.code))")
         }
     }
@@ -29,7 +32,7 @@ extension JournalFailure: SQLiteFailure {
         }
     }
 
-    private static func reason(_ error: SQLiteError) -> String {
-        error.system == 0 ? error.message : "\(error.message): \(String(cString: strerror(error.system)))"
+    private static func reason(_ message: String, _ system: Int32) -> String {
+        system == 0 ? message : "\(message): \(String(cString: strerror(system)))"
     }
 }
