@@ -94,6 +94,28 @@ import Testing
         }
     }
 
+    /// Only the journal's event named it, and the advice was to resume the batch.
+    @Test("an owner without its extension lets a batch wait, and 'why' names what it lacks")
+    func batchUnknownHere() async throws {
+        try await withPlace { place in
+            try "n\n1\n2\n".write(toFile: place.bench.folder + "/rows.csv", atomically: true, encoding: .utf8)
+            try """
+            { "pipeline": 1, "name": "count", "inputs": { "n": { "type": "string" } },
+              "stages": [ { "id": "count", "kind": "countLines", "file": "rows.csv" } ] }
+            """.write(toFile: place.bench.folder + "/count.json", atomically: true, encoding: .utf8)
+            let plain = try place.start("pipeline-daemon")
+            #expect(await plain.hasWritten("ready"))
+            let begun = try await place.run(
+                "example-pipeline", "run", "count.json", "--each", "rows.csv", "--batch", "june", "--detach")
+            #expect(begun.cause == .exited(0), "\(begun)")
+            #expect(await plain.hasWritten("waits: "))
+            let why = try await place.run("example-pipeline", "why", "june")
+            #expect(why.output.contains("'countLines'") && why.output.contains("install the plugin"), "\(why)")
+            plain.signal(SIGTERM)
+            _ = await plain.end
+        }
+    }
+
     @Test("an owner without its extension lets the job wait and says so, and one with it goes on")
     func unknownHere() async throws {
         try await withPlace { place in

@@ -23,10 +23,14 @@ struct BatchWhy {
         // Rows that were never begun can't be begun again.
         let isRows = phase == .failed && !failures.isEmpty && !failures.contains(where: \.wasBegun)
         let resume = "pipeline resume \(snapshot.record.key)"
-        let advice =
-            isRows
-            ? "once the rows are mended, run the same command again"
-            : found.adviceUntilTaken(in: journal, resume: resume) ?? found.batchAdvice
+        let advice: String? =
+            if isRows {
+                "once the rows are mended, run the same command again"
+            } else if cause == .extension {
+                try await found.extensionAdvice(in: journal)
+            } else {
+                found.adviceUntilTaken(in: journal, resume: resume) ?? found.batchAdvice
+            }
         if isJSON {
             console.data(
                 JSON.object([

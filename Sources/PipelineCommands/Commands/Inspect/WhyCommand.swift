@@ -183,10 +183,7 @@ struct WhyCommand: WorkspaceCommand {
             let given = missing?.failure.hint.map { "\($0), then " } ?? ""
             let again = inputs.map { " -i \($0)=…" }.joined()
             return [said, "\(given)\(resume)\(detached)\(again)"].compactMap { $0 }.joined(separator: "; ")
-        case .extension:
-            let said = try await job.suspensionDetail(in: journal)
-            return [said, "install the plugin, or start the background owner of the program that has the stage kind"]
-                .compactMap { $0 }.joined(separator: "; ")
+        case .extension: return try await job.extensionAdvice(in: journal)
         case .tooManyFailures, .sameFailure: return "mend what failed, then \(resume), or pipeline retry"
         case .spent: return "\(resume) --spend MORE"
         case .interrupted, .paused, .noNetwork, .crashed: return resume
@@ -263,5 +260,12 @@ extension OwnedJob {
     func suspensionDetail(in journal: Workspace.Journal) async throws -> String? {
         let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 8))
         return events.last { $0.kind == .jobSuspended }?.data["detail"]?.string
+    }
+
+    /// What its last owner did not know of its document, and what to do about that.
+    func extensionAdvice(in journal: Workspace.Journal) async throws -> String {
+        let said = try await suspensionDetail(in: journal)
+        return [said, "install the plugin, or start the background owner of the program that has the stage kind"]
+            .compactMap { $0 }.joined(separator: "; ")
     }
 }
