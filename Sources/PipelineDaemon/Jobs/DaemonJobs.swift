@@ -193,7 +193,7 @@ final class DaemonJobs: JobSource {
         if batches.knock(job) { return nil }
         let named = state.withLock { $0.named.removeValue(forKey: job) }
         guard let snapshot = try await journal.snapshot(of: job) else { return nil }
-        guard Self.mayTake(snapshot, isNamed: named != nil) else {
+        guard Self.mayTake(snapshot, named) else {
             batches.rested(job, .success(.lost), of: snapshot.record.item)
             return try await tell(snapshot)
         }
@@ -242,9 +242,11 @@ final class DaemonJobs: JobSource {
         }
     }
 
-    /// Returns whether a job is taken up here: one that is named may have failed, too.
-    private static func mayTake(_ job: JobSnapshot, isNamed: Bool) -> Bool {
-        isNamed ? job.ended == nil || job.outcome == .failed || job.hasFailures : job.goesOnByItself
+    /// Returns whether a job is taken up here: one that is named may have failed, too, where that is to be tried again. Else
+    /// only what is still to be told of it is sent.
+    private static func mayTake(_ job: JobSnapshot, _ named: Named?) -> Bool {
+        guard let named else { return job.goesOnByItself }
+        return job.ended == nil || named.retriesFailed && (job.outcome == .failed || job.hasFailures)
     }
 
     func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle {

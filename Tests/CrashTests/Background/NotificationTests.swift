@@ -149,6 +149,38 @@ struct NotificationTests {
         }
     }
 
+    /// 'resume' said that the job had ended, and took no secret; after a day the notification was given up.
+    @Test("an owner that lacks a secret for what is left to be told says so, and 'resume --detach' gives it")
+    func givenSecret() async throws {
+        try await withWorkplace { workplace in
+            let isUp = Mutex(false)
+            let server = try LoopbackServer { _ in .status(isUp.withLock { $0 } ? 204 : 503) }
+            defer { server.stop() }
+            let file = try workplace.write(
+                "told.json",
+                Self.document(
+                    #"{ "on": ["succeeded"], "webhook": { "POST": "\#(server.url)", "sign": "${{ secrets.HOOK }}" } }"#)
+            )
+            let secret = ["PIPELINE_SECRET_HOOK": "hunter22-hunter22"]
+            let end = try await workplace.run("run", file, environment: secret)
+            #expect(end.cause == .exited(0), "\(end)")
+            isUp.withLock { $0 = true }
+            let daemon = try workplace.start("daemon", "--log-level", "debug", limit: .seconds(150))
+            #expect(await daemon.hasWritten("ready"))
+            var why = try await workplace.run("why", "last")
+            for _ in 0..<1000 where !why.output.contains("the secret HOOK is not set") {
+                why = try await workplace.run("why", "last")
+            }
+            #expect(why.output.contains("do: pipeline resume"), "\(why)")
+            let given = try await workplace.run("resume", "last", "--detach", environment: secret)
+            #expect(given.cause == .exited(0) && given.errors.contains("has ended already"), "\(given)")
+            try #require(await daemon.hasWritten("notification sent"), "\(daemon.text)")
+            #expect(server.requests.last?.header("webhook-signature")?.hasPrefix("v1,") == true)
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end.cause == .exited(0))
+        }
+    }
+
     @Test("a kill between the sending and its commit sends it again under the same id")
     func killed() async throws {
         try await withWorkplace { workplace in

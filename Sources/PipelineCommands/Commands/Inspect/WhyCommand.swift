@@ -73,6 +73,9 @@ struct WhyCommand: WorkspaceCommand {
             }
             for line in background?.lines ?? [] { console.data(SafeText.line(line)) }
             for record in untold { console.data(SafeText.line(Self.line(record))) }
+            if let advice = advice(for: untold, of: found.snapshot, journal) {
+                console.data("  \("do:", .cyan) \(advice)" as StyledText)
+            }
         }
     }
 
@@ -189,6 +192,16 @@ struct WhyCommand: WorkspaceCommand {
         case .interrupted, .paused, .noNetwork, .crashed: return resume
         case nil: return nil
         }
+    }
+
+    /// Returns how notifications of a job that has ended get a secret: the background owner has those that were handed over in
+    /// its memory alone.
+    private func advice(
+        for untold: [NotificationRecord], of job: JobSnapshot, _ journal: Workspace.Journal
+    ) -> String? {
+        let lacksSecret = untold.contains { $0.isOpen && $0.problem?.hasPrefix("the secret ") == true }
+        guard lacksSecret, job.ended != nil, job.outcome != .failed, !(journal is any SharedJournal) else { return nil }
+        return "pipeline resume \(job.record.id) --detach, with that secret set or in a file with --secrets-file"
     }
 
     private static func json(_ held: BlockedStep, pressed: StepExpiry?, _ response: LastResponse?) -> JSON {

@@ -106,6 +106,12 @@ struct ResumeCommand: WorkspaceCommand {
         let phase = job.snapshot.phase(isOwned: job.owner != nil)
         if phase == .succeeded || phase == .cancelled {
             console.note("job \(record.id) has ended already")
+            // What is still to be told of it may need a secret that the background owner has no more. Workers have their own.
+            if job.snapshot.nextTelling != nil, workspace.settings.journalAddress == nil {
+                let plan = try await workspace.plan(of: record)
+                let inputs = try await given.known(of: record, in: plan, workspace)
+                _ = try await Detachment(workspace, console).hand(record.id, plan: plan, secretInputs: inputs)
+            }
             return phase == .succeeded ? .succeeded : .failed
         }
         if job.snapshot.batch != nil {
