@@ -126,4 +126,21 @@ struct CallbackCaptureTests {
             report(#""callback": { \#(Self.verify), "capture": { "a": "$.a" } }, "capture": { "b": "$.b" }"#)
                 .contains("this stage has no 'poll'"))
     }
+
+    /// It "renewed" the same link at once, which was refused again.
+    @Test("a compute that ends by its callback alone has no fresh captures to give")
+    func renewal() {
+        func report(_ more: String) -> String {
+            StageBench.report(
+                """
+                { "id": "m", "kind": "compute", "service": "api", "submit": { "POST": "/x" }, \(more)
+                  "callback": { \(Self.verify), "capture": { "url": "$.url" } } },
+                { "id": "d", "kind": "download", "service": "api", "request": { "GET": "${{ stages.m.url }}" }, "to": "x",
+                  "renew": "m" }
+                """)
+        }
+        #expect(report("").contains("stage 'm' ends by a callback alone, and gives the same captures"))
+        let poll = #""poll": { "GET": "/x/1", "status": "$.state", "succeeded": ["done"] },"#
+        #expect(report(poll) == "")
+    }
 }

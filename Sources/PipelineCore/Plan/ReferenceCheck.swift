@@ -66,6 +66,11 @@ final class ReferenceCheck {
             findings.report(
                 place, "stage '\(id)' has forEach, and can't be run again for one of its items",
                 hint: "make the fresh captures in a stage without forEach")
+        } else if drafts[position].stage?.endsByCallback == true {
+            findings.reportLately(
+                range: place.node.range, pointer: place.pointer,
+                "stage '\(id)' ends by a callback alone, and gives the same captures when it is run again",
+                hint: "give it a \"poll\", which asks for fresh ones")
         }
     }
 

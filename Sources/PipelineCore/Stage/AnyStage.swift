@@ -27,6 +27,8 @@ public struct AnyStage: Sendable {
     package let callback: CallbackDefinition?
     /// True if ``cancel`` ends what its submit has begun: the next attempt begins a new one.
     package let cancelsSubmit: Bool
+    /// True if a callback alone brings its captures: run again for fresh ones it would have the same, for it asks for none.
+    package let endsByCallback: Bool
     /// True if its next call settles a submit of which nobody knows whether the service took it.
     package let settlesSubmit: Bool
     /// True unless it is known to write no file.
@@ -51,14 +53,15 @@ public struct AnyStage: Sendable {
     /// - Parameter standsAlone: see there.
     package init<Wrapped: Stage>(
         _ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>, work: BackgroundWork = .local,
-        callback: CallbackDefinition? = nil, cancelsSubmit: Bool = false, settlesSubmit: Bool = false,
-        writesFiles: Bool = true,
+        callback: CallbackDefinition? = nil, cancelsSubmit: Bool = false, endsByCallback: Bool = false,
+        settlesSubmit: Bool = false, writesFiles: Bool = true,
         first: (@Sendable (Scope, JobFolders) -> Wrapped.Checkpoint?)? = nil,
         standsAlone: (@Sendable (Wrapped.Checkpoint) -> Bool)? = nil
     ) {
         self.work = work
         self.callback = callback
         self.cancelsSubmit = cancelsSubmit
+        self.endsByCallback = endsByCallback
         self.settlesSubmit = settlesSubmit
         self.writesFiles = writesFiles
         let call = StageCall(stage: stage, coding: coding)
@@ -98,6 +101,7 @@ public struct AnyStage: Sendable {
         work = other.work
         callback = other.callback
         cancelsSubmit = other.cancelsSubmit
+        endsByCallback = other.endsByCallback
         settlesSubmit = other.settlesSubmit
         writesFiles = other.writesFiles
     }
