@@ -133,12 +133,16 @@ enum BatchPromises {
         try await withBatch(world, check) { journal, lease in
             _ = try await add(rows("a"), to: lease, journal, isRead: true)
             let begun = try check.require(try await journal.beginItems(1, of: lease).first)
+            let other = [NewItem(key: "a", line: nil, inputs: ["video": "/elsewhere"])]
+            let early = try check.require(try await journal.batch(lease.job))
+            try await journal.reread(lease, as: early, of: job.record)
+            check.expect(try await add(other, to: lease, journal, replaces: true).underWay == other, "it runs")
+            check.expect(try await journal.item("a", of: lease.job)?.number == 1)
             var item = begun.item
             (item.state, item.ended, item.cost) = (.succeeded, .at(9), 2)
             try await journal.finish(item, under: begun.lease)
             let record = try check.require(try await journal.batch(lease.job))
             try await journal.reread(lease, as: record, of: job.record)
-            let other = [NewItem(key: "a", line: nil, inputs: ["video": "/elsewhere"])]
             check.expect(try await add(other, to: lease, journal).changed == ["a"])
             check.expect(try await journal.item("a", of: lease.job)?.state == .succeeded)
             try await journal.reread(lease, as: record, of: job.record)

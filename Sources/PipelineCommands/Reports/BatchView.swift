@@ -65,7 +65,9 @@ final class BatchView: Sendable {
         case .read(let added, let batch):
             state.withLock { state in
                 state.batch = batch
-                state.changed += added.changed.prefix(max(0, 1000 - state.changed.count))
+                if !state.changed.isEmpty { state.changed.removeAll(where: Set(added.changed).contains) }
+                let left = replacesChanged ? added.underWay.map(\.key) : added.changed
+                state.changed += left.prefix(max(0, 1000 - state.changed.count))
             }
             for row in added.bad {
                 if isJSON {
@@ -118,14 +120,16 @@ final class BatchView: Sendable {
     /// Says which items were left alone although their row says something else by now.
     func noteChanges() {
         let changed = state.withLock { $0.changed }
-        guard !replacesChanged, let first = changed.first else { return }
+        guard let first = changed.first else { return }
         let count = changed.count >= 1000 ? "1000 or more" : "\(changed.count)"
         let isOne = changed.count == 1
+        let why = replacesChanged ? ", for \(isOne ? "it has" : "they have") not ended" : ""
         console.note(
             isOne
-                ? "note: \(first) has other inputs than before and was left alone"
-                : "note: \(count) items have other inputs than before and were left alone, e.g. \(first)")
-        console.note("  hint: --changed does \(isOne ? "it" : "them") again")
+                ? "note: \(first) has other inputs than before and was left alone\(why)"
+                : "note: \(count) items have other inputs than before and were left alone\(why), e.g. \(first)")
+        console.note(
+            "  hint: --changed does \(isOne ? "it" : "them") again" + (why.isEmpty ? "" : " after that"))
     }
 }
 

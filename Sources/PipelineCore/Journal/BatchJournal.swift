@@ -15,7 +15,8 @@ package protocol BatchJournal: Sendable {
     func batch(_ job: JobID) async throws(JournalFailure) -> BatchRecord?
     /// Adds rows that were read, in one transaction with the place that reading has reached, and numbers them. A row whose
     /// key is known from before this reading changes nothing; one whose key came in this reading is a duplicate.
-    /// A row whose key is known with other inputs is named; with `replacesChanged` it becomes a new item of that key.
+    /// A row whose key is known with other inputs is named; with `replacesChanged` it becomes a new item of that key, unless
+    /// that one is under way.
     func add(
         _ items: [NewItem], place: ReadingPlace, isRead: Bool, replacesChanged: Bool, to batch: Lease
     ) async throws(JournalFailure) -> AddedItems
@@ -82,8 +83,11 @@ package struct AddedItems: Sendable, Hashable {
     package var added = 0
     package var duplicates = 0
     package var known = 0
-    /// Rows whose key is known with other inputs; nothing was changed for them.
+    /// Rows whose key is known with other inputs.
     package var changed: [String] = []
+    /// Those of them whose items would have been replaced, were they not under way: nothing was changed for them, and they can
+    /// be added again once these have ended.
+    package var underWay: [NewItem] = []
     /// Rows that can't be begun.
     package var bad: [NewItem] = []
 

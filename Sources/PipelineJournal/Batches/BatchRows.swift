@@ -41,14 +41,17 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                     let isOther = known.inputs != item.inputs && item.failure == nil
                     if isOther { result.changed.append(item.key) }
                     let isOutdated = replacesChanged && !isOther ? try isOutdated(known, item, batch) : false
-                    if replacesChanged && isOther || isOutdated {
+                    if replacesChanged && isOther || isOutdated,
                         let before = try self.item(known.number, of: batch)
-                        if let before, before.state == .pending || before.state.isEnded {
-                            if before.leavesPaidEnd(to: .pending) { anew += 1 }
-                            result.bad += try replace(before, item, next, reading, batch)
-                            next += 1
+                    {
+                        guard before.state == .pending || before.state.isEnded else {
+                            result.underWay.append(item)
                             continue
                         }
+                        if before.leavesPaidEnd(to: .pending) { anew += 1 }
+                        result.bad += try replace(before, item, next, reading, batch)
+                        next += 1
+                        continue
                     }
                     try run(
                         "UPDATE items SET reading = :reading WHERE batch = :batch AND number = :number",

@@ -5,53 +5,23 @@ import Synchronization
 
 /// How items begin, go on and are asked to stop.
 extension BatchRunner {
-    /// Has those go on that were begun before. Of a batch that is being cancelled they are cancelled, at their services too.
+    /// Has those go on that were begun before, once. Of a batch that is being cancelled they are cancelled, at their services
+    /// too.
     func goOn(_ state: inout State, on host: some ItemHost) async throws(JournalFailure) {
-        if options.onlyReads { return }
+        if options.onlyReads || state.hasGoneOn || state.stop?.isHard == true { return }
         if try await journal.inbox(of: lease.job)?.request == .cancel {
+            state.hasGoneOn = true
             return try await ask(.cancel, .cancel, &state, host)
         }
+        // A row that is still to come may say that an item is another one by now.
+        if state.isReading, options.replacesChanged { return }
+        state.hasGoneOn = true
         let begun = FoundJobs()
-        try await forEachItem(in: [.running, .suspended]) { (job) throws(JournalFailure) in
+        try await journal.forEachJob(of: lease.job, in: [.running, .suspended]) { (job) throws(JournalFailure) in
             try await host.goOn(job)
             if host.runsHere { begun.insert(job) }
         }
-        state.here = begun.all
-    }
-
-    /// Items that have a job, some at a time so that what is written for them is written together.
-    private func forEachItem(
-        in states: Set<ItemRecord.State>, _ body: @escaping @Sendable (JobID) async throws(JournalFailure) -> Void
-    ) async throws(JournalFailure) {
-        var last = 0
-        while true {
-            let items = try await journal.items(of: lease.job, in: states, after: last, limit: 64)
-            guard let end = items.last else { return }
-            last = end.number
-            try await together(items) { (item) throws(JournalFailure) in
-                if let job = item.job { try await body(job) }
-            }
-        }
-    }
-
-    /// Does something for several items side by side; the first failure is thrown once all are done.
-    private func together(
-        _ items: [ItemRecord], _ body: @escaping @Sendable (ItemRecord) async throws(JournalFailure) -> Void
-    ) async throws(JournalFailure) {
-        let failure = await withTaskGroup(of: JournalFailure?.self) { group in
-            for item in items {
-                group.addTask {
-                    do throws(JournalFailure) {
-                        try await body(item)
-                        return nil
-                    } catch {
-                        return error
-                    }
-                }
-            }
-            return await group.reduce(into: JournalFailure?.none) { $0 = $0 ?? $1 }
-        }
-        if let failure { throw failure }
+        state.here.formUnion(begun.all)
     }
 
     /// Asks of every item that was begun what was asked of the batch, wherever it runs. What nobody runs is taken up to be
@@ -65,7 +35,7 @@ extension BatchRunner {
         state.isReading = false
         let states: Set<ItemRecord.State> = request == .cancel ? [.running, .suspended, .unknown] : [.running]
         let begun = FoundJobs()
-        try await forEachItem(in: states) { [journal] (job) throws(JournalFailure) in
+        try await journal.forEachJob(of: lease.job, in: states) { [journal] (job) throws(JournalFailure) in
             if try await journal.post(request, to: job) || request != .cancel { return }
             try await host.goOn(job)
             if host.runsHere { begun.insert(job) }
@@ -111,7 +81,7 @@ extension BatchRunner {
             guard !items.isEmpty else { return false }
             let begun = FoundJobs()
             let again = state.batch.settings.from.map(RestartScope.from) ?? .failed
-            try await together(items) { [self] (item) throws(JournalFailure) in
+            try await items.together { [self] (item) throws(JournalFailure) in
                 guard let job = try await begin(item, again, on: host) else { return mailbox.post(.unfit(item.key)) }
                 if host.runsHere { begun.insert(job) }
             }
@@ -195,6 +165,46 @@ extension BatchRunner {
             return nil
         }
         return record.id
+    }
+}
+
+extension BatchJournal {
+    /// Does something for the jobs of items in states, some at a time so that what is written for them is written together.
+    fileprivate func forEachJob(
+        of batch: JobID, in states: Set<ItemRecord.State>,
+        _ body: @escaping @Sendable (JobID) async throws(JournalFailure) -> Void
+    ) async throws(JournalFailure) {
+        var last = 0
+        while true {
+            let items = try await self.items(of: batch, in: states, after: last, limit: 64)
+            guard let end = items.last else { return }
+            last = end.number
+            try await items.together { (item) throws(JournalFailure) in
+                if let job = item.job { try await body(job) }
+            }
+        }
+    }
+}
+
+extension [ItemRecord] {
+    /// Does something for several items side by side; the first failure is thrown once all are done.
+    fileprivate func together(
+        _ body: @escaping @Sendable (ItemRecord) async throws(JournalFailure) -> Void
+    ) async throws(JournalFailure) {
+        let failure = await withTaskGroup(of: JournalFailure?.self) { group in
+            for item in self {
+                group.addTask {
+                    do throws(JournalFailure) {
+                        try await body(item)
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            return await group.reduce(into: JournalFailure?.none) { $0 = $0 ?? $1 }
+        }
+        if let failure { throw failure }
     }
 }
 

@@ -145,6 +145,9 @@ package final class BatchRunner: Sendable {
     struct State {
         var batch: BatchRecord
         var isReading = false
+        /// True once what was begun before goes on.
+        var hasGoneOn = false
+        var outdated = OutdatedItems()
         var stop: Stop?
         /// Why an item can't go on, of the first such.
         var itemCause: SuspensionCause?
@@ -198,15 +201,14 @@ package final class BatchRunner: Sendable {
     ) async -> Result<State, JournalFailure> {
         var state = first
         do throws(JournalFailure) {
+            state.isReading = !state.batch.isRead
             try await goOn(&state, on: host)
-            if !state.batch.isRead, state.stop != .cancel {
-                state.isReading = true
-                group.addTask { await self.read() }
-            }
+            if state.isReading { group.addTask { await self.read() } }
             group.addTask { await self.lookNowAndThen() }
             try await refresh(&state)
             try await receive(.inbox, &state, host)
             while true {
+                try await goOn(&state, on: host)
                 let couldBegin = try await begin(&state, on: host)
                 if state.stop?.isHard == true { break }
                 if !state.isReading, options.onlyReads { break }
@@ -215,6 +217,7 @@ package final class BatchRunner: Sendable {
                 for message in mailbox.takeAll() { try await receive(message, &state, host) }
                 try await refresh(&state)
                 try await tell(&state)
+                try await replaceOutdated(&state)
             }
             if state.stop == .interrupt || state.stop == .lost { await host.suspend(.interrupted) }
             // What has come to rest by now is told too.
@@ -251,6 +254,7 @@ package final class BatchRunner: Sendable {
         switch message {
         case .added(let added):
             state.badRows += added.bad.count
+            if !options.onlyReads { try await state.outdated.withdraw(added.underWay, of: lease.job, in: journal) }
             try await refresh(&state)
             options.observe(.read(added, state.batch))
         case .readingFailed(let error):
@@ -309,6 +313,16 @@ package final class BatchRunner: Sendable {
             options.observe(.finished(item, state.batch))
         }
         state.rested = []
+    }
+
+    /// Makes items anew that have ended and whose rows say other inputs by now, once all is read.
+    private func replaceOutdated(_ state: inout State) async throws(JournalFailure) {
+        guard !state.isReading, state.batch.isRead, let place = state.batch.place else { return }
+        let rows = try await state.outdated.takeEnded(of: lease.job, in: journal)
+        if rows.isEmpty { return }
+        let added = try await journal.add(rows, place: place, isRead: true, replacesChanged: true, to: lease)
+        try await refresh(&state)
+        options.observe(.read(added, state.batch))
     }
 
     private func lookNowAndThen() async {

@@ -134,6 +134,7 @@ extension BatchSession {
     ) async throws -> ExitStatus {
         let record = record(draft, job.record.id, job.record.key, job.record.started, output)
         if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
+        noteBegun(of: job, as: record)
         if record.folders.output != job.record.folders.output {
             console.note(
                 "note: what is done stays in \(job.record.folders.output); --output is for the items that begin now")
@@ -151,6 +152,18 @@ extension BatchSession {
             latest, lease, draft, isStrict: given.strict, replacesChanged: given.changed,
             readsStandardInput: true)
         return isDetached ? try await hand(record, draft, status) : status
+    }
+
+    /// Says that a new document and new shared inputs are not those of the items under way.
+    private func noteBegun(of job: JobSnapshot, as record: JobRecord) {
+        let before = job.record
+        guard let batch = job.batch, before.digest != record.digest || before.inputs != record.inputs else { return }
+        let count = batch.underWayCount + batch.count(.suspended) + batch.count(.unknown)
+        if count == 0 { return }
+        console.note(
+            count == 1
+                ? "note: 1 item goes on with the document and the inputs that it was begun with"
+                : "note: \(count) items go on with the document and the inputs that they were begun with")
     }
 
     /// Throws unless the document and the shared inputs are those of the earlier start: they make a batch the same one.
