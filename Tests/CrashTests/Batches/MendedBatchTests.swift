@@ -147,6 +147,38 @@ struct MendedBatchTests {
         }
     }
 
+    /// Both were refused, or done outside of the batch without a row in its results.
+    @Test("retry of an item that succeeded begins what was tolerated of it, and --from all, with a row of the results")
+    func retriesTolerated() async throws {
+        try await withScene { scene in
+            let repeated = #""kind": "request", "forEach": "split('x,y', ',')", "tolerate": 1,"#
+            try scene.workplace.write(
+                "ask.json",
+                Self.document(path: "/${{ inputs.name }}/${{ item }}")
+                    .replacing(#""kind": "request","#, with: repeated)
+                    .replacing("}}.txt", with: "}}-${{ item }}.txt"))
+            try scene.workplace.write("rows.csv", "name\na\nb\n")
+            scene.service.put("/a/x", "/b/y")
+            let first = try await scene.run("--results", "results.jsonl")
+            #expect(first.cause == .exited(0) && first.errors.contains("june: 2/2 succeeded"), "\(first)")
+            #expect(scene.service.paths == ["/a/x", "/a/y", "/b/x", "/b/y"])
+            scene.service.put("/a/y", "/b/x")
+            let one = try await scene.call("retry", "june/a")
+            #expect(one.cause == .exited(0) && scene.service.paths == ["/a/y"], "\(one)")
+            let two = try await scene.call("retry", "june", "--item", "b")
+            #expect(two.cause == .exited(0) && scene.service.paths == ["/b/x"], "\(two)")
+            #expect(scene.text("out/a-y.txt") == "/a/y" && scene.text("out/b-x.txt") == "/b/x")
+            let none = try await scene.call("retry", "june/a")
+            #expect(none.cause == .exited(64) && none.errors.contains("no item 'a' of 'june' has failed"), "\(none)")
+            let again = try await scene.call("retry", "june/a", "--from", "w", "--overwrite")
+            #expect(again.cause == .exited(0) && scene.service.paths == ["/a/x", "/a/y"], "\(again)")
+            let rows = try (scene.text("results.jsonl") ?? "").split(separator: "\n")
+                .map { try JSON.parse(Array($0.utf8)) }
+            #expect(rows.dropFirst(2).compactMap { $0["item"]?.string } == ["a", "b", "a"], "\(rows.map(\.text))")
+            #expect(rows.last?["attempt"] == 3 && rows.allSatisfy { $0["state"] == "succeeded" })
+        }
+    }
+
     /// Failed items went on with the document that they began with, whatever the command said.
     @Test("with --changed and --retry-failed begins what failed by the new document and the new inputs")
     func mended() async throws {

@@ -39,12 +39,14 @@ struct BatchRetry {
         if found.snapshot.batch != nil {
             return Target(batch: found, items: item.map { [$0] })
         }
-        // Its row is the batch's: begun again by itself, the batch would not know of it. One that did
-        // not fail is done again for its own sake.
-        guard let own = found.snapshot.record.item, !hasStage || found.snapshot.phase(isOwned: false) == .failed,
+        // Its row is the batch's: begun again by itself, the batch would not know of it. One that has not ended is done again
+        // for its own sake, and one that did not fail while the batch runs.
+        let phase = found.snapshot.phase(isOwned: false)
+        guard let own = found.snapshot.record.item, !hasStage || found.snapshot.ended != nil,
             let batch = try await journal.jobs(JobQuery(prefix: own.batch.text)).first
         else { return nil }
-        return Self.isStopped(batch) ? nil : Target(batch: batch, items: [own.key])
+        let goesAlone = Self.isStopped(batch) || batch.owner != nil && phase == .succeeded
+        return goesAlone ? nil : Target(batch: batch, items: [own.key])
     }
 
     /// True for a batch that nobody runs, with items left that would begin or go on with it: a word about one item is none

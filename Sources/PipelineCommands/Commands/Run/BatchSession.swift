@@ -38,7 +38,7 @@ struct BatchSession {
         let draft = JobDraft(job.record, plan: plan, secretInputs: secrets)
         if let missing = try await workspace.missingSecret(of: plan, for: job.record) { throw missing }
         let states = Self.retriedStates(of: job, keys)
-        let meant = try await retries ? begunItems(in: states, of: job.record.id, keys) : []
+        let meant = try await retries ? begunItems(in: states, of: job.record.id, keys, from: stage) : [:]
         if retries, meant.isEmpty {
             throw CommandError(
                 .usage, Self.nothingFailed(of: job.record.key, keys),
@@ -47,10 +47,11 @@ struct BatchSession {
         }
         DocumentNote(of: job)?.show(on: console)
         let lease = try await acquire(job)
-        noteOthers(keys?.filter { !meant.contains($0) } ?? [])
+        noteOthers(keys?.filter { meant[$0] == nil } ?? [])
         if retries {
             try await journal.commit([.requested(nil)], under: lease)
-            _ = try await journal.retryItems(keys, in: states, of: lease)
+            let named = keys.map { _ in Array(meant.keys) }
+            _ = try await journal.retryItems(named, in: named == nil ? states : Set(meant.values), of: lease)
         }
         if let batch = try await journal.batch(lease.job) {
             var settings = batch.settings
@@ -81,20 +82,36 @@ struct BatchSession {
         return isWhole || batch.count(.failed) == 0 ? [.failed, .cancelled] : [.failed]
     }
 
-    /// The keys of items that were begun and are in one of the states: of those that are named, or some where none are.
+    /// The items that were begun and that a retry begins again, by their keys: those of the named ones, or one where none are
+    /// named.
     private func begunItems(
-        in states: Set<ItemRecord.State>, of batch: JobID, _ keys: [String]?
-    ) async throws -> Set<String> {
-        let named = keys.map { Set($0) }
-        var found: Set<String> = []
-        var last = 0
-        while found.count < named?.count ?? 1 {
-            let page = try await journal.items(of: batch, in: states, after: last, limit: 1000)
-            guard let end = page.last else { break }
-            for item in page where item.attempt > 0 && named?.contains(item.key) ?? true { found.insert(item.key) }
-            last = end.number
+        in states: Set<ItemRecord.State>, of batch: JobID, _ keys: [String]?, from stage: String?
+    ) async throws -> [String: ItemRecord.State] {
+        guard let keys else {
+            var last = 0
+            while true {
+                let page = try await journal.items(of: batch, in: states, after: last, limit: 1000)
+                if let item = page.first(where: { $0.attempt > 0 }) { return [item.key: item.state] }
+                guard let end = page.last else { return [:] }
+                last = end.number
+            }
+        }
+        var found: [String: ItemRecord.State] = [:]
+        for key in keys {
+            guard let item = try await journal.item(key, of: batch), item.key == key, item.attempt > 0 else { continue }
+            if try await mayRetry(item, in: states, from: stage) { found[key] = item.state }
         }
         return found
+    }
+
+    /// Returns whether a person who names an item has it begin again. Of one that succeeded steps may have failed, or it is to
+    /// be done again from a stage on.
+    private func mayRetry(
+        _ item: ItemRecord, in states: Set<ItemRecord.State>, from stage: String?
+    ) async throws -> Bool {
+        guard item.state == .succeeded, let job = item.job else { return states.contains(item.state) }
+        if stage != nil { return true }
+        return try await journal.snapshot(of: job)?.hasFailures == true
     }
 
     private static func nothingFailed(of batch: String, _ keys: [String]?) -> String {
