@@ -196,6 +196,18 @@ package struct JobTable: Sendable {
     /// The state in which the job has read a file; nil for one that it has not.
     package func fingerprint(ofFileAt path: String) -> String? { view.fingerprint(ofFileAt: path) }
 
+    /// Returns whether the job has read a file in another state. Never of what it has made itself, and makes anew where it is
+    /// gone: a result, or the copy of an input.
+    package func hasRead(fileAt path: String, otherThan fingerprint: String) -> Bool {
+        guard let known = view.fingerprint(ofFileAt: path), known != fingerprint else { return false }
+        let isResult = snapshot.files.contains { $0.path == path || path.hasPrefix($0.path + "/") }
+        let isCopy = snapshot.facts.contains { fact, value in
+            guard case .copy = fact else { return false }
+            return value.string == path
+        }
+        return !isResult && !isCopy
+    }
+
     /// Has running steps read what a stage gave while it runs again for fresh captures.
     mutating func keepCaptures(whileRenewing stage: String) { index.keepCaptures(whileRenewing: stage) }
 

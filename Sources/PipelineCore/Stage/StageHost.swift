@@ -28,6 +28,9 @@ package protocol StageHost: Sendable {
     func commit(files: [WrittenFile]) async throws(StageFailure)
     /// The file that this step of the job has written at a path, also when it ran before; nil for none.
     func written(at path: String) async -> WrittenFile?
+    /// Returns whether expressions of the job have read a file in another state than the one of that fingerprint; never of one
+    /// that the job itself has made.
+    func hasRead(fileAt path: String, otherThan fingerprint: String) async -> Bool
     /// Takes a path for the step's result, just before this gets its name there. Quick, from any thread.
     ///
     /// - Parameter isFolder: whether the result is a folder, which is there for all that is written in it.
@@ -103,6 +106,8 @@ extension StageHost {
     }
 
     package func written(at path: String) async -> WrittenFile? { nil }
+
+    package func hasRead(fileAt path: String, otherThan fingerprint: String) async -> Bool { false }
 
     package func claim(_ path: String, isFolder: Bool) -> StepKey? { nil }
 

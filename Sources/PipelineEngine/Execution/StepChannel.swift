@@ -12,6 +12,8 @@ struct StepChannel: Sendable {
     let callbacks: @Sendable () async -> CallbackCount
     /// The state in which the job has read a file.
     let fingerprint: @Sendable (String) async -> String?
+    /// Returns whether the job has read a file in another state than the one given, which it did not make itself.
+    let hasRead: @Sendable (String, String) async -> Bool
     /// The file that it has written at a path.
     let written: @Sendable (String) async -> WrittenFile?
     /// Keeps what it says; durable when this returns, unless it may wait.

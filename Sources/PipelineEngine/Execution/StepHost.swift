@@ -129,6 +129,10 @@ final class StepHost: StageHost {
 
     func written(at path: String) async -> WrittenFile? { await channel.written(path) }
 
+    func hasRead(fileAt path: String, otherThan fingerprint: String) async -> Bool {
+        await channel.hasRead(path, fingerprint)
+    }
+
     func claim(_ path: String, isFolder: Bool) -> StepKey? {
         notes.claims.claim(path, isFolder: isFolder, for: facts.step)
     }

@@ -236,6 +236,19 @@ import Testing
         #expect(job.files.first?.path == "/b2")
     }
 
+    @Test("a file that was read is known to be another one, unless the job has made it itself")
+    func readFiles() throws {
+        var job = JobSnapshot(record: Self.record, steps: [:], mode: .attached)
+        for path in ["/in", "/out", "/copy"] {
+            job.apply(.fact(.size(path), FileFact(value: 1, fingerprint: "before").json))
+        }
+        job.apply(.file(WrittenFile(path: "/out", bytes: 1, sha256: nil)))
+        job.apply(.fact(.copy(url: "https://example.com/a"), "/copy"))
+        let table = job.table(in: try JobStateTests.plan(#"{ "id": "a", "kind": "step" }"#), at: Samples.now)
+        #expect(table.hasRead(fileAt: "/in", otherThan: "now") && !table.hasRead(fileAt: "/in", otherThan: "before"))
+        #expect(["/out", "/copy", "/unread"].allSatisfy { !table.hasRead(fileAt: $0, otherThan: "now") })
+    }
+
     /// After 'retry --from' with a shorter list they were told as results.
     @Test("what a step wrote in an earlier run that is skipped in the last one is not listed")
     func filesOfSkipped() {

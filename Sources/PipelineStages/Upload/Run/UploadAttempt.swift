@@ -111,6 +111,16 @@ struct UploadAttempt: Sendable {
         return changed(isOpen: isOpen)
     }
 
+    /// Throws when expressions have read the file as it was before: what they said of it was of other bytes.
+    func checkFacts() async throws(StageFailure) {
+        guard await context.hasRead(fileAt: source.path, otherThan: source.fingerprint.text) else { return }
+        throw .definite(
+            StepFailure(
+                "\(source.path) has changed since the job read it",
+                hint: "put the file back as it was, or start a new job with the new one: pipeline run",
+                service: requests.service?.name, place: context.facts.place))
+    }
+
     /// That the file is another one, and what to do about it.
     func changed(isOpen: Bool) -> StageFailure {
         let again =

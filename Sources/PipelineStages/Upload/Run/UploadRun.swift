@@ -31,6 +31,7 @@ struct UploadRun {
 
     mutating func perform() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         if let begun, begun != attempt.source.fingerprint { throw await attempt.endAsChanged(&writer) }
+        try await attempt.checkFacts()
         if case .overtaken = writer.checkpoint.phase {
             if await attempt.context.hasOpenSubmit { throw attempt.changed(isOpen: true) }
             writer.checkpoint.phase = .pending

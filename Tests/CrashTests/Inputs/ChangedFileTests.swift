@@ -1,0 +1,59 @@
+import Foundation
+import JSONPath
+import PipelineTestKit
+import Synchronization
+import Testing
+
+/// A file that was written anew after a request had told a service of it, by the built program.
+@Suite("A file that was declared")
+struct ChangedFileTests {
+    private static let document = """
+        { "pipeline": 1, "name": "declared",
+          "inputs": { "audio": { "type": "file" } },
+          "services": { "api": { "url": "${{ env.API_URL }}" } },
+          "retry": { "delay": "20ms", "max": "100ms" },
+          "stages": [
+            { "id": "slot", "kind": "request", "service": "api",
+              "request": { "POST": "/slots", "json": {
+                "bytes": "${{ size(inputs.audio) }}", "sha256": "${{ digest(inputs.audio) }}" },
+                "once": { "resend": true }, "capture": { "id": "$.id" } } },
+            { "id": "send", "kind": "upload", "service": "api", "file": "${{ inputs.audio }}", "protocol": "put",
+              "request": { "PUT": "/slots/${{ stages.slot.id }}" } } ] }
+        """
+
+    /// The second attempt sent the new bytes to the slot of the old ones.
+    @Test("and has changed since is not sent, however often it is tried")
+    func changed() async throws {
+        try await withWorkplace { workplace in
+            let isUp = Mutex(false)
+            let sent = Mutex<[[UInt8]]>([])
+            let asked = Gate()
+            let server = try LoopbackServer { request in
+                guard request.method == "PUT" else { return .json(#"{"id": "s1"}"#) }
+                asked.open()
+                guard isUp.withLock(\.self) else { return ScriptedAnswer([.stall]) }
+                sent.withLock { $0.append(request.body) }
+                return .json("{}")
+            }
+            defer { server.stop() }
+            let file = try workplace.write("declared.json", Self.document)
+            try workplace.write("a.wav", "the first take")
+            let environment = ["API_URL": server.url]
+            let program = try workplace.start("run", file, "-i", "audio=a.wav", environment: environment)
+            await asked.wait()
+            program.signal(SIGKILL)
+            _ = await program.end
+            isUp.withLock { $0 = true }
+            try workplace.write("a.wav", "another take, and a longer one")
+            let first = try await workplace.run("resume", environment: environment)
+            #expect(first.cause == .exited(1), "\(first)")
+            #expect(first.errors.contains("the file changed while it was being uploaded"), "\(first)")
+            for command in ["retry", "resume"] {
+                let again = try await workplace.run(command, "last", environment: environment)
+                #expect(again.cause == .exited(1), "\(again)")
+                #expect(again.errors.contains("a.wav has changed since the job read it"), "\(again)")
+            }
+            #expect(sent.withLock(\.isEmpty))
+        }
+    }
+}
