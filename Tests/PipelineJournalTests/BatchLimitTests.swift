@@ -90,6 +90,22 @@ struct BatchLimitTests {
         #expect(batch.obstacle == .tooManyFailures)
     }
 
+    @Test("perhaps, while rows that are still to come may name what failed before")
+    func mayMeetObstacle() {
+        var batch = batch(BatchSettings(tolerance: .count(2)), [.failed: 3, .pending: 4], isRead: false)
+        #expect(!batch.mayMeetObstacle, "all of them are of this reading")
+        batch.aside = [.failed: 3]
+        #expect(batch.mayMeetObstacle && batch.obstacle == nil)
+        batch.settings.forgiven = 1
+        #expect(!batch.mayMeetObstacle)
+        batch.settings = BatchSettings(tolerance: FailureTolerance("50%"))
+        #expect(!batch.mayMeetObstacle)
+        batch.settings = BatchSettings(tolerance: FailureTolerance("10%"))
+        #expect(batch.mayMeetObstacle)
+        batch.settings = BatchSettings()
+        #expect(!batch.mayMeetObstacle, "everything is tried")
+    }
+
     @Test("unknown when an item is, whatever else failed")
     func unknown() {
         #expect(batch(BatchSettings(), [.failed: 1, .unknown: 1]).outcome == .unknown)

@@ -161,6 +161,13 @@ extension BatchRecord {
         return isExceeded == true ? .tooManyFailures : nil
     }
 
+    /// True if nothing more may begin should the rows that are still to come name what failed before this reading.
+    package var mayMeetObstacle: Bool {
+        guard let before = aside[.failed], before > 0 else { return false }
+        let failures = count(.failed) - settings.forgiven
+        return settings.tolerance?.isExceeded(failures: failures, items: itemCount) == true
+    }
+
     /// The end of the batch once nothing of it runs or can begin: a phase as a job has it.
     package var outcome: JobPhase? {
         guard isRead, count(.pending) == 0, underWayCount == 0, count(.suspended) == 0 else { return nil }

@@ -84,6 +84,32 @@ struct CostTests {
         }
     }
 
+    /// Each time as many as may be at once were begun, and paid for, before the rows of what had failed were read.
+    @Test("that had too many failures begins nothing by the same command, until more are tolerated or a person says so")
+    func toleranceAgain() async throws {
+        try await withScene { workplace, environment in
+            try workplace.write("model.json", document(""))
+            try workplace.write(
+                "rows.csv", "file\n" + lines((1...20).map { $0 <= 3 ? "bad-\($0)" : "talk-\($0)" }))
+            func run(_ tolerate: String) async throws -> ProgramEnd {
+                try await workplace.run(
+                    "run", "model.json", "--each", "rows.csv", "--batch", "june", "--tolerate", tolerate, "--at-once",
+                    "1", environment: environment)
+            }
+            #expect(try await run("2").cause == .exited(75))
+            let counts = try await workplace.show("june")["counts"]
+            #expect(counts?["failed"] == 3 && counts?["pending"] == 17, "\(counts?.text ?? "")")
+            for tolerate in ["2", "10%"] {
+                let again = try await run(tolerate)
+                #expect(again.cause == .exited(75), "\(again)")
+                #expect(again.errors.contains("suspended (more items failed than are tolerated)"), "\(again)")
+                #expect(try await workplace.show("june")["counts"] == counts)
+            }
+            let more = try await run("3")
+            #expect(more.cause == .exited(0) && more.errors.contains("june: 17/20 succeeded"), "\(more)")
+        }
+    }
+
     @Test("goes on after too many failures for as many more")
     func tolerance() async throws {
         try await withScene { workplace, environment in

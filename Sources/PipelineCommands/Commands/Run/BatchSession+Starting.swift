@@ -35,7 +35,10 @@ extension BatchSession {
                 in: journal, hint: "choose another --batch for the files of this machine: each is read where it is")
             if given.results == nil { batch.settings.results = earlier.settings.results }
             batch.settings.unpriced = earlier.unpricedCount
-            if !given.retryFailed { batch.settings.from = earlier.settings.from }
+            if !given.retryFailed {
+                batch.settings.from = earlier.settings.from
+                batch.settings.forgiven = min(earlier.settings.forgiven, earlier.count(.failed))
+            }
             do {
                 return try await goOn(found.snapshot, batch, draft, given, output)
             } catch JournalFailure.owned {
