@@ -86,6 +86,38 @@ struct CancelledBatchTests {
         }
     }
 
+    /// The word about one item was taken for one about the batch, and nobody did the rows.
+    @Test("keeps a second command from its rows, unless it was one item that was cancelled", arguments: [false, true])
+    func joined(isWhole: Bool) async throws {
+        try await withWorkplace { workplace in
+            let service = try HeldService()
+            defer { service.server.stop() }
+            let environment = ["API_URL": service.server.url]
+            try workplace.write("held.json", HeldService.document)
+            try workplace.write("rows.csv", HeldService.rows(4).text)
+            func start() throws -> RunningProgram {
+                try workplace.start(
+                    "run", "held.json", "--each", "rows.csv", "--batch", "june", environment: environment)
+            }
+            let first = try start()
+            _ = await service.server.requests(atLeast: 8)
+            try workplace.write("rows.csv", HeldService.rows(6).text)
+            let second = try start()
+            #expect(await second.hasWritten("is running in another process"), "\(second.text)")
+            let name = isWhole ? "june" : "june/talk-2"
+            #expect(try await workplace.run("cancel", name, environment: environment).cause == .exited(0))
+            _ = try await workplace.run("watch", name, environment: environment)
+            service.open()
+            #expect(await first.end.cause == .exited(1))
+            let end = await second.end
+            #expect(end.cause == .exited(1), "\(end)")
+            #expect(end.errors.contains("none of the rows of this command was read") == isWhole, "\(end)")
+            let counts = try await workplace.show("june")["counts"]
+            #expect(counts?["cancelled"] == (isWhole ? 4 : 1), "\(counts?.text ?? "")")
+            #expect((counts?["succeeded"]?.number?.int ?? 0) == (isWhole ? 0 : 5), "\(counts?.text ?? "")")
+        }
+    }
+
     /// The next `resume` cancelled what the program had said it would not.
     @Test("goes on as before when the cancellation was refused for a secret that is kept nowhere")
     func refused() async throws {

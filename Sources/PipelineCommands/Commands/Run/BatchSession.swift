@@ -262,6 +262,8 @@ struct BatchSession {
         }
         switch latest?.snapshot.phase(isOwned: false) {
         case .succeeded, .failed, .unknown: return nil
+        // A person took out an item, and did not stop the batch.
+        case .cancelled where latest?.snapshot.request != .cancel: return nil
         case .suspended where latest?.snapshot.suspension(isOwned: false) == .crashed: return nil
         case .running, .waiting, .suspended, .cancelled, nil:
             var status = ExitStatus.suspended
