@@ -9,10 +9,9 @@ package struct JobActionTargets: Sendable, Hashable {
         package fileprivate(set) var names: [JobID]
     }
 
-    /// Jobs whose command returns soon.
+    /// Jobs of their own, and all that is paused or cancelled.
     package var jobs: [JobID] = []
-    /// Batches that are begun again, each once: the background owner takes none, so each gets a process, and only one
-    /// process can own a batch.
+    /// Batches that are begun again, each by one command: it is one word about all of its items that are named.
     package var batches: [Batch] = []
 
     /// At most so many jobs at a time.

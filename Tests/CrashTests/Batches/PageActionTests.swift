@@ -7,7 +7,7 @@ import Testing
 struct PageActionTests {
     private static let token = "let-me-in-to-press-buttons"
 
-    @Test("its button begins what failed again, in a process that needs no page")
+    @Test("its button begins what failed again, by the background owner, which needs no page")
     func retry() async throws {
         // One after the other, each item asks once; the first time the middle one is refused.
         let server = try LoopbackServer { request in
