@@ -322,9 +322,8 @@ let package = Package(
         .testTarget(
             name: "PipelineJournalTests",
             dependencies: [
-                "CLibrary", "PipelineJournal", "PipelineSQLite", "PipelineTestKit", "JournalConformance",
-                "PipelineCore",
-                "PipelineHTTP", "JSONPath", "SeededNumbers",
+                "CLibrary", "PipelineJournal", "PipelinePostgres", "PipelineSQLite", "PipelineTestKit",
+                "JournalConformance", "PipelineCore", "PipelineHTTP", "JSONPath", "SeededNumbers",
             ],
             exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(

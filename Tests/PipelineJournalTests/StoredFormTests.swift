@@ -61,7 +61,8 @@ import Testing
     @Test("has facts that came later than its first form")
     func laterFacts() throws {
         let change = JournalChange.fact(.written("/a"), "4 1")
-        let read = try #require(JournalChange(json: try #require(change.json)))
+        let json = try #require(change.json)
+        let read = try #require(JournalChange(json: json))
         guard case .fact(let fact, let value) = read else {
             Issue.record("it is read as no fact")
             return

@@ -53,7 +53,8 @@ struct ChangedFileTests {
                 #expect(again.cause == .exited(1), "\(again)")
                 #expect(again.errors.contains("a.wav has changed since the job read it"), "\(again)")
             }
-            #expect(sent.withLock(\.isEmpty))
+            let isEmpty = sent.withLock(\.isEmpty)
+            #expect(isEmpty)
         }
     }
 }

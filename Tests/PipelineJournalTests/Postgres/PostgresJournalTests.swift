@@ -1,6 +1,7 @@
 import JSONPath
 import JournalConformance
 import PipelineCore
+import PipelinePostgres
 import PipelineSQL
 import PipelineSQLite
 import PipelineTestKit
@@ -497,7 +498,7 @@ struct PostgresJournalTests {
         let world = try await PostgresWorld()
         let pooler = try await PgBouncer(to: world.server, mode: "transaction")
         let address = world.server.address(of: world.database, socket: pooler.folder)
-        let connection = try PostgresConnection(address, name: "test")
+        let connection = try PostgresConnection(PostgresAddress(address), name: "test")
         try connection.enter(schema: PostgresSchema.name)
         #expect(connection.isPooled)
         var limit: String?

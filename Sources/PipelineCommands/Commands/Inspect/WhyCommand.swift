@@ -73,7 +73,7 @@ struct WhyCommand: WorkspaceCommand {
             }
             for line in background?.lines ?? [] { console.data(SafeText.line(line)) }
             for record in untold { console.data(SafeText.line(Self.line(record))) }
-            if let advice = advice(for: untold, of: found.snapshot, journal) {
+            if let advice = self.advice(for: untold, of: found.snapshot, journal) {
                 console.data("  \("do:", .cyan) \(advice)" as StyledText)
             }
         }
