@@ -15,7 +15,7 @@ import Testing
         "ItemRecord": 14,
         "CurlInvocation": 14,
         "CurlLoop": 14, "SchemaRule": 13, "JobScheduler": 15, "ConcurrencyController": 13, "StepRecord": 14,
-        "PipelineDefinition": 13, "JobRecord": 13, "StepIndex": 14,
+        "PipelineDefinition": 13, "JobRecord": 13, "StepIndex": 14, "AnyStage": 13,
     ]
 
     /// The size of one type.

@@ -280,8 +280,8 @@ struct FanOut: Sendable {
         return made(by: entry.stage, in: table)
     }
 
-    /// Returns what the items of a stage gave of which not all came to a good end, for the stages that clean up: what those made that
-    /// failed or were cancelled too. Empty where they gave nothing.
+    /// Returns what the items of a stage gave of which not all came to a good end, for the stages that clean up: what those
+    /// made that failed or were cancelled too. Empty where they gave nothing.
     func made(by stage: PlannedStage, in table: JobTable) -> JSONObject {
         let captures = captures(of: stage, in: table, evenOfFailed: true)
         return captures.contains { $0.value.array?.contains { $0 != .null } == true } ? captures : [:]

@@ -11,48 +11,58 @@ extension JobSnapshot {
     /// The files that are still read, of steps that can make them again: what was submitted to a service is not. With
     /// `retried` also those that failed steps read. The local copies of inputs that are URLs are among them, without a step.
     package func filesToRead(in plan: Plan, retried: Bool) -> [WrittenFile] {
-        (files + copies).filter { file in
+        FileReaders(job: self, plan: plan).files(retried: retried)
+    }
+}
+
+/// The steps that read files of a job.
+struct FileReaders {
+    let job: JobSnapshot
+    let plan: Plan
+
+    fileprivate func files(retried: Bool) -> [WrittenFile] {
+        (job.files + copies).filter { file in
             if let key = file.step {
-                guard steps[key]?.state.name == .succeeded, submits[key]?.isBegun != true,
+                guard job.steps[key]?.state.name == .succeeded, job.submits[key]?.isBegun != true,
                     plan.stage(key.stage).map(Self.isRepeatable) == true
                 else { return false }
             }
-            return !readingStages(of: file, in: plan, retried: retried).isEmpty
+            return !stages(reading: file, retried: retried).isEmpty
         }
     }
 
     private var copies: [WrittenFile] {
-        facts.compactMap { fact, path -> WrittenFile? in
+        job.facts.compactMap { fact, path -> WrittenFile? in
             guard case .copy = fact, let path = path.string else { return nil }
             return WrittenFile(path: path, bytes: 0, sha256: nil)
         }
     }
 
     /// The steps under way, or that failed, that read a file and can begin again with another copy of it.
-    func readers(of file: WrittenFile, in plan: Plan) -> [StepKey] {
-        let stages = readingStages(of: file, in: plan, retried: true).filter(Self.isRepeatable).map(\.id)
-        return steps.filter { key, step in
+    func steps(reading file: WrittenFile) -> [StepKey] {
+        let stages = stages(reading: file, retried: true).filter(Self.isRepeatable).map(\.id)
+        return job.steps.filter { key, step in
             stages.contains(key.stage) && [.running, .waiting, .failed, .cancelled].contains(step.state.name)
-                && submits[key]?.isBegun != true
+                && job.submits[key]?.isBegun != true
         }.map(\.key)
     }
 
-    private func readingStages(of file: WrittenFile, in plan: Plan, retried: Bool) -> [PlannedStage] {
+    private func stages(reading file: WrittenFile, retried: Bool) -> [PlannedStage] {
         plan.stages.filter { reader in
-            guard let state = steps[StepKey(stage: reader.id)]?.state else { return false }
+            guard let state = job.steps[StepKey(stage: reader.id)]?.state else { return false }
             let isToRun = !state.isEnded || retried && [.failed, .cancelled].contains(state.name)
-            return isToRun && reads(file, reader, in: plan)
+            return isToRun && reads(file, reader)
         }
     }
 
-    private func reads(_ file: WrittenFile, _ reader: PlannedStage, in plan: Plan) -> Bool {
+    private func reads(_ file: WrittenFile, _ reader: PlannedStage) -> Bool {
         guard let key = file.step else {
             return plan.fetchedInputs[reader.id, default: []].contains { input in
-                guard let url = record.inputs[input]?.string else { return false }
-                return facts[.copy(url: url)]?.string == file.path
+                guard let url = job.record.inputs[input]?.string else { return false }
+                return job.facts[.copy(url: url)]?.string == file.path
             }
         }
-        guard case .succeeded(let captures) = steps[key]?.state else { return false }
+        guard case .succeeded(let captures) = job.steps[key]?.state else { return false }
         return captures.contains { $0.value.mentions(file.path) && reader.reads($0.name, of: key.stage) }
     }
 

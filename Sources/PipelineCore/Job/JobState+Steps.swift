@@ -267,11 +267,8 @@ extension JobState {
     /// Keeps what a call under way says.
     mutating func save(_ report: StepReport, of key: StepKey, _ notes: StepNotes) {
         marks.note(notes, of: key)
-        Renewal.note(notes, of: key, in: &table)
         var counts = 0
-        if case .submit(let submit, _, _) = report, submit.phase == .submitted,
-            snapshot.submits[key]?.phase != .submitted
-        {
+        if report.isSubmitted, snapshot.submits[key]?.phase != .submitted {
             let isRemote = if case .remoteJob = table.plan.stage(key.stage)?.stage.work { true } else { false }
             counts = isRemote && openResume(key, .submitAnswered) ? rules.watch.takeCount(of: key) : 0
             rules.watch.inside.insert(key)

@@ -230,9 +230,11 @@ package struct JobTable: Sendable {
         scope.itemIsOwn = plan.hasOwnItems(key.stage)
         scope.index = key.item
         if stage?.isFinal == true {
-            // All that they made, also what no other stage reads: what failed made it.
             for stage in plan.stages {
-                scope.stages[stage.id] = snapshot.steps[StepKey(stage: stage.id)].map { .object($0.captures) }
+                guard let made = snapshot.steps[StepKey(stage: stage.id)]?.captures else { continue }
+                // Of a repeated stage also what items made that failed, which no other stage reads.
+                let isRepeated = stage.forEach != nil && !made.isEmpty
+                if scope.stages[stage.id] == nil || isRepeated { scope.stages[stage.id] = .object(made) }
             }
         }
         if let item = key.item, let followed = stage?.forEach?.followed,

@@ -28,7 +28,7 @@ struct Restart {
         tolerated = scope == .failed ? Self.tolerated(in: table) : []
         for file in files {
             affected.formUnion(
-                table.snapshot.readers(of: file, in: table.plan).filter { key in
+                FileReaders(job: table.snapshot, plan: table.plan).steps(reading: file).filter { key in
                     table.step(key)?.state.name.isRetried == false || retries(key)
                 })
             // A copy of an input is fetched by the stage that reads it.

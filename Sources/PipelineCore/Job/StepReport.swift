@@ -15,6 +15,9 @@ package enum StepReport: Sendable {
 }
 
 extension StepReport {
+    /// True if it says that a service has taken the submit.
+    var isSubmitted: Bool { if case .submit(let submit, _, _) = self { submit.phase == .submitted } else { false } }
+
     /// The captures that it brings, as they came; nil for none.
     package var captures: JSONObject? {
         switch self {
@@ -30,6 +33,7 @@ extension StepReport {
     func keep(
         of key: StepKey, _ notes: StepNotes, counts: Int, in table: inout JobTable
     ) {
+        Renewal.note(notes, of: key, in: &table)
         switch self {
         case .progress(let checkpoint, let captures, let isFarther, let mayWait):
             let sealed = captures.map { table.sealed($0, of: key) } ?? [:]

@@ -61,9 +61,7 @@ extension BatchRunner {
 
     /// Begins as many as may; returns whether more could begin once there is room.
     func begin(_ state: inout State, on host: some ItemHost) async throws(JournalFailure) -> Bool {
-        // A row that is still to come may say that an item is another one by now, or name one that failed.
-        let awaitsRows = options.isStrict || options.replacesChanged || state.batch.mayMeetObstacle
-        if options.onlyReads || state.isReading && awaitsRows { return false }
+        if options.onlyReads || state.isReading && state.awaitsRows { return false }
         while state.stop == nil, state.batch.count(.pending) > 0 {
             let affordable = state.isCostUnknown ? 0 : state.batch.affordableCount
             if affordable == 0, state.underWay == 0 {

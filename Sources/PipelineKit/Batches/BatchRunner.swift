@@ -145,6 +145,9 @@ package final class BatchRunner: Sendable {
     struct State {
         var batch: BatchRecord
         var isReading = false
+        /// True if nothing begins before all is read: a row that is still to come may say that an item is another one by now,
+        /// or name one that failed.
+        var awaitsRows = false
         /// True once what was begun before goes on.
         var hasGoneOn = false
         var outdated = OutdatedItems()
@@ -202,6 +205,7 @@ package final class BatchRunner: Sendable {
         var state = first
         do throws(JournalFailure) {
             state.isReading = !state.batch.isRead
+            state.awaitsRows = options.isStrict || options.replacesChanged || state.batch.mayMeetObstacle
             try await goOn(&state, on: host)
             if state.isReading { group.addTask { await self.read() } }
             group.addTask { await self.lookNowAndThen() }

@@ -74,6 +74,7 @@ struct CancelledBatchTests {
             let program = try workplace.program.start(
                 ["run", "held.json", "--each", "rows.csv", "--batch", "june", "--at-once", "2"],
                 environment: environment, folder: workplace.folder)
+            _ = await service.server.requests(atLeast: 4)
             _ = try await workplace.waitFor(of: "june") { $0.itemsUnderWay == 2 }
             program.signal(SIGSTOP)
             #expect(try await run("cancel", "june").cause == .exited(0))

@@ -147,14 +147,24 @@ extension BatchSession {
         if batch.settings.results != job.batch?.settings.results { try replaceResults(batch.settings.results) }
         let lease = try await acquire(job)
         try await journal.reread(lease, as: batch, of: record)
-        if given.retryFailed {
-            try await journal.commit([.requested(nil)], under: lease)
-            _ = try await journal.retryItems(nil, in: Self.retriedStates(of: job, nil), of: lease)
-        }
+        if given.retryFailed { try await beginAnew(nil, in: Self.retriedStates(of: job, nil), of: lease) }
         let status = try await drive(
             latest, lease, draft, isStrict: given.strict, replacesChanged: given.changed,
             readsStandardInput: true)
         return isDetached ? try await hand(record, draft, status) : status
+    }
+
+    /// Says which of the items that a retry names it leaves alone.
+    func noteOthers(_ keys: [String]) {
+        guard !keys.isEmpty else { return }
+        let names = keys.prefix(10).joined(separator: ", ") + (keys.count > 10 ? " and \(keys.count - 10) more" : "")
+        console.note("not begun again, for they have not failed: \(names)")
+    }
+
+    /// Has items begin again: a cancellation of the batch that was cut off is past then.
+    func beginAnew(_ keys: [String]?, in states: Set<ItemRecord.State>, of lease: Lease) async throws {
+        try await journal.commit([.requested(nil)], under: lease)
+        _ = try await journal.retryItems(keys, in: states, of: lease)
     }
 
     /// Says that a new document and new shared inputs are not those of the items under way.

@@ -49,9 +49,8 @@ struct BatchSession {
         let lease = try await acquire(job)
         noteOthers(keys?.filter { meant[$0] == nil } ?? [])
         if retries {
-            try await journal.commit([.requested(nil)], under: lease)
             let named = keys.map { _ in Array(meant.keys) }
-            _ = try await journal.retryItems(named, in: named == nil ? states : Set(meant.values), of: lease)
+            try await beginAnew(named, in: named == nil ? states : Set(meant.values), of: lease)
         }
         if let batch = try await journal.batch(lease.job) {
             var settings = batch.settings
@@ -119,13 +118,6 @@ struct BatchSession {
         return keys.count == 1
             ? "no item '\(keys[0])' of '\(batch)' has failed"
             : "none of the \(keys.count) items of '\(batch)' that were named has failed"
-    }
-
-    /// Says which of the items that a retry names it leaves alone.
-    private func noteOthers(_ keys: [String]) {
-        guard !keys.isEmpty else { return }
-        let names = keys.prefix(10).joined(separator: ", ") + (keys.count > 10 ? " and \(keys.count - 10) more" : "")
-        console.note("not begun again, for they have not failed: \(names)")
     }
 
     /// Takes the batch up, ended or not.

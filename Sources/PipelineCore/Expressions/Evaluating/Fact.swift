@@ -16,8 +16,8 @@ public enum Fact: Hashable, Sendable, Codable {
     case jsonLines(String)
     /// The absolute path of the local copy of an input that is a URL, a string.
     case copy(url: String)
-    /// What tells the file that a step has written at a path from another one there on another machine, a string. No
-    /// expression reads it.
+    /// The size and age of the file that a step has written at a path, a string: another machine may have another one there.
+    /// No expression reads it.
     case written(String)
     /// The time of the first evaluation at that place of the document, RFC 3339 in UTC, a string.
     case now(place: String)
