@@ -170,6 +170,7 @@ import Testing
         cancel.set { _ = try? await bench.memory.post(.cancel, to: JobID("j1")) }
         let life = bench.live()
         bench.run { bench.state("a")?.name == .running }
+        bench.pass(.seconds(1))
         life.drive.value?.suspend(.paused)
         #expect(bench.end(of: life) == .success(.suspended(.paused)))
         #expect(bench.end(of: bench.live()) == .success(.ended(.cancelled)))

@@ -66,7 +66,9 @@ struct SQLiteWorld: JournalWorld {
 struct PostgresWorld: JournalWorld {
     let server: PostgresServer
     let database: String
+    /// That of all processes, which each may be ahead of.
     let clock = ManualLeaseClock()
+    private let clocks = OwnClocks()
 
     init() async throws {
         server = try await PostgresServer.shared()
@@ -85,11 +87,14 @@ struct PostgresWorld: JournalWorld {
     func open() throws -> any Journal { try openPostgres() }
     func openPostgres(_ change: (inout PostgresJournal.Options) -> Void = { _ in }) throws -> PostgresJournal {
         var options = PostgresJournal.Options()
-        options.clock = clock
+        let own = OwnClocks.Clock(base: clock)
+        options.clock = own
         // So long that no renewal, which goes by real time, comes in between on a slow machine.
         options.leaseLength = .seconds(3600)
         change(&options)
-        return try PostgresJournal(address, options: options)
+        let journal = try PostgresJournal(address, options: options)
+        clocks.add(own, of: journal.owner)
+        return journal
     }
 
     /// Nothing is let go; its connections are gone.
@@ -100,7 +105,8 @@ struct PostgresWorld: JournalWorld {
     }
 
     func stop(_ owner: OwnerID) async {
-        clock.advance(by: 3_600_001)
+        let stopped: any Advancing = clocks.clock(of: owner) ?? clock
+        stopped.advance(by: 3_600_001)
         await expire(owner)
     }
 
@@ -113,8 +119,32 @@ struct PostgresWorld: JournalWorld {
     func remove() {}
 }
 
+/// A clock that tests move.
+private protocol Advancing {
+    func advance(by milliseconds: Int64)
+}
+
+/// The clocks of processes by their owners: one that was stopped finds its own ahead.
+private final class OwnClocks: Sendable {
+    final class Clock: LeaseClock, Advancing {
+        private let base: ManualLeaseClock
+        private let ahead = Mutex<Int64>(0)
+
+        init(base: ManualLeaseClock) { self.base = base }
+
+        var now: Int64 { base.now + ahead.withLock { $0 } }
+        var bootID: String { base.bootID }
+        func advance(by milliseconds: Int64) { ahead.withLock { $0 += milliseconds } }
+    }
+
+    private let clocks = Mutex<[OwnerID: Clock]>([:])
+
+    func add(_ clock: Clock, of owner: OwnerID) { clocks.withLock { $0[owner] = clock } }
+    func clock(of owner: OwnerID) -> Clock? { clocks.withLock { $0[owner] } }
+}
+
 /// A lease clock that stands still until it is moved.
-final class ManualLeaseClock: LeaseClock {
+final class ManualLeaseClock: LeaseClock, Advancing {
     private let state = Mutex((now: Int64(1_000_000), bootID: "first"))
     var now: Int64 { state.withLock { $0.now } }
     var bootID: String { state.withLock { $0.bootID } }
