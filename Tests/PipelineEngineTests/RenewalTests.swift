@@ -83,30 +83,6 @@ import Testing
         #expect(made.value == 3 && failed.value == [false, true, false, true])
     }
 
-    /// A file that began again under the second link failed when that ended too, before it had come as far as the first.
-    @Test("bytes that came since are worth fresh captures again, however far they reach; those that went out are not")
-    func refusedAfterBytes() {
-        let received = BytesMoved(received: 1)
-        let cases: [(BytesMoved, Bool, JobPhase)] = [
-            (received, true, .succeeded), (received, false, .succeeded), (BytesMoved(sent: 1), true, .failed),
-            (BytesMoved(), true, .failed),
-        ]
-        for (moved, commits, ends) in cases {
-            let (made, calls) = (Mutexed(0), Mutexed(0))
-            let loading = StageKind.scripted("fetch", work: .transfer) { _, _, context async throws(StageFailure) in
-                calls.change { $0 += 1 }
-                guard calls.value < 4 else { return .finished([:]) }
-                context.count(moved)
-                if commits { try await context.commit("part \(calls.value)") }
-                throw .definite(StepFailure("expired", status: 403))
-            }
-            let bench = EngineBench(
-                #"{ "id": "a", "kind": "link" }, "# + Self.fetch, kinds: [Self.links(made), loading])
-            #expect(bench.end(of: bench.live()) == .success(.ended(ends)))
-            #expect(made.value == (ends == .succeeded ? 4 : 2))
-        }
-    }
-
     /// After a crash the captures of before were gone: the other stage read null, and failed for good.
     @Test("a crash while a stage runs again takes nothing from the others that read it", arguments: 1..<30)
     func crash(commits: Int) {

@@ -136,7 +136,6 @@ extension JobState {
         rules.watch.inside.remove(key)
         notifications.mayHaveMoved = true
         marks.note(notes, of: key)
-        Renewal.note(notes, of: key, in: &table)
         guard let stage = table.plan.stage(key.stage), case .running = table.step(key)?.state else { return }
         let counts = end.isResume(of: stage) && openResume(key, .transferEnded) ? rules.watch.takeCount(of: key) : 0
         switch call.end(end) {

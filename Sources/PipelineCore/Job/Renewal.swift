@@ -21,17 +21,6 @@ enum Renewal {
         return attempt.renewals == 0 || failed.progressed
     }
 
-    /// Takes in that bytes of a transfer came: what they came with was good, so that it is renewed again when it ends, also
-    /// where the file began again and has not come as far as before. Bytes that went out prove nothing: they go to a link
-    /// that is refused too.
-    static func note(_ notes: StepNotes, of key: StepKey, in table: inout JobTable) {
-        guard notes.moved.received > 0, table.plan.stage(key.stage)?.stage.work == .transfer,
-            case .running(var attempt) = table.step(key)?.state, attempt.renewals > 0
-        else { return }
-        attempt.renewals = 0
-        table.edit(key, mayWait: true) { $0.state = .running(attempt) }
-    }
-
     /// Parks a step until the stage that it names has run again.
     ///
     /// - Parameter began: when the failed attempt began: captures that are newer than that are fresh already.

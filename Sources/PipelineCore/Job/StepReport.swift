@@ -33,7 +33,6 @@ extension StepReport {
     func keep(
         of key: StepKey, _ notes: StepNotes, counts: Int, in table: inout JobTable
     ) {
-        Renewal.note(notes, of: key, in: &table)
         switch self {
         case .progress(let checkpoint, let captures, let isFarther, let mayWait):
             let sealed = captures.map { table.sealed($0, of: key) } ?? [:]

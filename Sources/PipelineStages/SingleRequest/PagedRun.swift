@@ -88,9 +88,14 @@ struct PagedRun {
     // MARK: Beginning
 
     /// A page belongs to the list that its request asks for: another one, with a fresh link or id in it, begins with its
-    /// first page. What decorators add, such as a token, does not make it another. Returns the digest of the request.
+    /// first page. What decorators add, such as a token, does not make it another. Where a URL leads on, a secret in a
+    /// parameter of the query does, for that URL may repeat it; else that counts by its name. Returns the digest of the
+    /// request.
     private mutating func followRequest() async throws(StageFailure) -> String {
-        let rendered = try await stage.requests.render(stage.definition, in: context)
+        var rendered = try await stage.requests.render(stage.definition, in: context)
+        if paginate.rule != .url {
+            rendered.description.query = rendered.description.query.map { ($0.name, context.redact($0.value)) }
+        }
         let request = context.digest(rendered.digestInput)
         if checkpoint.walk.pages > 0, let begun = checkpoint.request, begun != request {
             try await beginAgain(because: "the request is another one since its first page came")
