@@ -49,8 +49,10 @@ struct FileReaders {
 
     private func stages(reading file: WrittenFile, retried: Bool) -> [PlannedStage] {
         plan.stages.filter { reader in
-            guard let state = job.steps[StepKey(stage: reader.id)]?.state else { return false }
-            let isToRun = !state.isEnded || retried && [.failed, .cancelled].contains(state.name)
+            let state = job.steps[StepKey(stage: reader.id)]?.state
+            // What cleans up has no row until it begins.
+            let isToRun =
+                state.map { !$0.isEnded || retried && [.failed, .cancelled].contains($0.name) } ?? reader.isFinal
             return isToRun && reads(file, reader)
         }
     }
@@ -63,7 +65,8 @@ struct FileReaders {
             }
         }
         guard case .succeeded(let captures) = job.steps[key]?.state else { return false }
-        return captures.contains { $0.value.mentions(file.path) && reader.reads($0.name, of: key.stage) }
+        let isRepeated = reader.isRepeated(over: key.stage)
+        return captures.contains { $0.value.mentions(file.path) && (isRepeated || reader.reads($0.name, of: key.stage)) }
     }
 
     private static func isRepeatable(_ stage: PlannedStage) -> Bool {

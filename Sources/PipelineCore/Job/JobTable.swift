@@ -1,4 +1,4 @@
-import JSONPath
+package import JSONPath
 
 /// The steps of one job and all that is kept of it: the only place where a step's row is edited.
 ///
@@ -196,16 +196,24 @@ package struct JobTable: Sendable {
     /// The state in which the job has read a file; nil for one that it has not.
     package func fingerprint(ofFileAt path: String) -> String? { view.fingerprint(ofFileAt: path) }
 
-    /// Returns whether the job has read a file in another state. Never of what it has made itself, and makes anew where it is
-    /// gone: a result, or the copy of an input.
-    package func hasRead(fileAt path: String, otherThan fingerprint: String) -> Bool {
-        guard let known = view.fingerprint(ofFileAt: path), known != fingerprint else { return false }
+    /// What expressions have said of a file when it was in another state than that of the fingerprint. Of one that the job
+    /// has made itself, and makes anew where it is gone (a result, the copy of an input), its size and digests alone.
+    package func facts(ofFileAt path: String, otherThan fingerprint: String) -> [Fact: JSON] {
         let isResult = snapshot.files.contains { $0.path == path || path.hasPrefix($0.path + "/") }
         let isCopy = snapshot.facts.contains { fact, value in
             guard case .copy = fact else { return false }
             return value.string == path
         }
-        return !isResult && !isCopy
+        let known = view.fingerprint(ofFileAt: path)
+        guard known != fingerprint, known != nil || isCopy else { return [:] }
+        var found: [Fact: JSON] = [:]
+        for (fact, value) in snapshot.facts where fact.path == path {
+            switch fact {
+            case .size, .digest: found[fact] = FileFact(value).value
+            default: if !isResult, !isCopy { found[fact] = FileFact(value).value }
+            }
+        }
+        return found
     }
 
     /// Has running steps read what a stage gave while it runs again for fresh captures.

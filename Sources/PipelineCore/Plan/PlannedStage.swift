@@ -117,8 +117,11 @@ package final class PlannedStage: Sendable {
     }
 
     /// Returns whether it reads captures of a stage in any way, or follows its items.
-    func reads(_ stage: String) -> Bool {
-        readsWhole(stage) || forEach?.followed == stage || readCaptures.elements.contains(stage)
+    func reads(_ stage: String) -> Bool { readsWhole(stage) || isRepeated(over: stage) }
+
+    /// Returns whether it is repeated over what a stage gives, or follows its items.
+    func isRepeated(over stage: String) -> Bool {
+        forEach?.followed == stage || readCaptures.elements.contains(stage)
     }
 
     /// Returns whether its steps need captures of a stage as they go on: they read them, or have them made anew.

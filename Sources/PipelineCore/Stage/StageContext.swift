@@ -107,10 +107,9 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// The file that this step of the job has written at a path, also when it ran before; nil for none.
     package func written(at path: String) async -> WrittenFile? { await host.written(at: path) }
 
-    /// Returns whether expressions of the job have read a file in another state than the one of that fingerprint; never of one
-    /// that the job itself has made.
-    package func hasRead(fileAt path: String, otherThan fingerprint: String) async -> Bool {
-        await host.hasRead(fileAt: path, otherThan: fingerprint)
+    /// What expressions of the job have said of a file when it was in another state than the one of that fingerprint.
+    package func facts(ofFileAt path: String, otherThan fingerprint: String) async -> [Fact: JSON] {
+        await host.facts(ofFileAt: path, otherThan: fingerprint)
     }
 
     /// Takes a path for the step's result, just before this gets its name there.

@@ -28,9 +28,8 @@ package protocol StageHost: Sendable {
     func commit(files: [WrittenFile]) async throws(StageFailure)
     /// The file that this step of the job has written at a path, also when it ran before; nil for none.
     func written(at path: String) async -> WrittenFile?
-    /// Returns whether expressions of the job have read a file in another state than the one of that fingerprint; never of one
-    /// that the job itself has made.
-    func hasRead(fileAt path: String, otherThan fingerprint: String) async -> Bool
+    /// What expressions of the job have said of a file when it was in another state than the one of that fingerprint.
+    func facts(ofFileAt path: String, otherThan fingerprint: String) async -> [Fact: JSON]
     /// Takes a path for the step's result, just before this gets its name there. Quick, from any thread.
     ///
     /// - Parameter isFolder: whether the result is a folder, which is there for all that is written in it.
@@ -107,7 +106,7 @@ extension StageHost {
 
     package func written(at path: String) async -> WrittenFile? { nil }
 
-    package func hasRead(fileAt path: String, otherThan fingerprint: String) async -> Bool { false }
+    package func facts(ofFileAt path: String, otherThan fingerprint: String) async -> [Fact: JSON] { [:] }
 
     package func claim(_ path: String, isFolder: Bool) -> StepKey? { nil }
 

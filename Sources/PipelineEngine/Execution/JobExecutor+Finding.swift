@@ -49,7 +49,7 @@ extension JobExecutor {
             submit: { await self.snapshot.submits[key] },
             callbacks: { await self.snapshot.pushes[key] ?? CallbackCount() },
             fingerprint: { await self.state.table.fingerprint(ofFileAt: $0) },
-            hasRead: { await self.state.table.hasRead(fileAt: $0, otherThan: $1) },
+            told: { await self.state.table.facts(ofFileAt: $0, otherThan: $1) },
             written: { await self.snapshot.file(at: $0, of: key) },
             save: { (report) async throws(JournalFailure) in try await self.save(report, of: key) },
             renewSecrets: { await self.renewSecrets(since: $0) },

@@ -1,3 +1,4 @@
+import JSONPath
 import PipelineCore
 
 /// The way from a call of a stage back to its job: what it may ask, and nothing else of the executor.
@@ -12,8 +13,8 @@ struct StepChannel: Sendable {
     let callbacks: @Sendable () async -> CallbackCount
     /// The state in which the job has read a file.
     let fingerprint: @Sendable (String) async -> String?
-    /// Returns whether the job has read a file in another state than the one given, which it did not make itself.
-    let hasRead: @Sendable (String, String) async -> Bool
+    /// What the job has said of a file when it was in another state than the one given.
+    let told: @Sendable (String, String) async -> [Fact: JSON]
     /// The file that it has written at a path.
     let written: @Sendable (String) async -> WrittenFile?
     /// Keeps what it says; durable when this returns, unless it may wait.

@@ -129,8 +129,8 @@ final class StepHost: StageHost {
 
     func written(at path: String) async -> WrittenFile? { await channel.written(path) }
 
-    func hasRead(fileAt path: String, otherThan fingerprint: String) async -> Bool {
-        await channel.hasRead(path, fingerprint)
+    func facts(ofFileAt path: String, otherThan fingerprint: String) async -> [Fact: JSON] {
+        await channel.told(path, fingerprint)
     }
 
     func claim(_ path: String, isFolder: Bool) -> StepKey? {

@@ -19,7 +19,8 @@ package final class PostgresOwners: JournalOwners {
         var workers: Set<OwnerID> = []
         /// The time when leases were written last, by the local clock, counted from before they were sent.
         var renewed: Int64?
-        /// The time of the first renewal after half a lease or more without one, by the same clock.
+        /// The time of the first renewal, and of the first after half a lease or more without one, by the same clock.
+        var began: Int64?
         var interrupted: Int64?
     }
 
@@ -189,18 +190,24 @@ package final class PostgresOwners: JournalOwners {
     }
 
     /// Returns whether this process may let go what dead workers had. While the database was away nobody could renew: whoever
-    /// comes back waits for one lease, until the others that live have come back too.
+    /// comes back waits for one lease, until the others that live have come back too. One that has just begun knows of no
+    /// outage; it waits for the time in which the others try again to come back.
     var mayTakeOver: Bool {
         let now = clock.now
         return state.withLock { state in
+            guard let began = state.began, let renewed = state.renewed, now >= began + Self.settling else { return false }
             if let interrupted = state.interrupted, now < interrupted + length { return false }
-            return state.renewed.map { now < $0 + length / 2 } ?? true
+            return now < renewed + length / 2
         }
     }
+
+    /// Workers whose database was away try twice a second, in milliseconds.
+    private static let settling: Int64 = 3000
 
     func markRenewed(at time: Int64) {
         state.withLock { state in
             if let renewed = state.renewed, time >= renewed + length / 2 { state.interrupted = time }
+            state.began = state.began ?? time
             state.renewed = time
         }
     }

@@ -236,17 +236,22 @@ import Testing
         #expect(job.files.first?.path == "/b2")
     }
 
-    @Test("a file that was read is known to be another one, unless the job has made it itself")
+    @Test("what was said of a file is known when it is another one; of one of its own that is the size and the digests")
     func readFiles() throws {
         var job = JobSnapshot(record: Self.record, steps: [:], mode: .attached)
         for path in ["/in", "/out", "/copy"] {
             job.apply(.fact(.size(path), FileFact(value: 1, fingerprint: "before").json))
+            job.apply(.fact(.text(path), FileFact(value: "x", fingerprint: "before").json))
         }
         job.apply(.file(WrittenFile(path: "/out", bytes: 1, sha256: nil)))
         job.apply(.fact(.copy(url: "https://example.com/a"), "/copy"))
         let table = job.table(in: try JobStateTests.plan(#"{ "id": "a", "kind": "step" }"#), at: Samples.now)
-        #expect(table.hasRead(fileAt: "/in", otherThan: "now") && !table.hasRead(fileAt: "/in", otherThan: "before"))
-        #expect(["/out", "/copy", "/unread"].allSatisfy { !table.hasRead(fileAt: $0, otherThan: "now") })
+        for path in ["/in", "/out", "/copy"] {
+            #expect(table.facts(ofFileAt: path, otherThan: "before") == [:])
+            let told = table.facts(ofFileAt: path, otherThan: "now")
+            #expect(told[.size(path)] == 1 && told[.text(path)] == (path == "/in" ? "x" : nil))
+        }
+        #expect(table.facts(ofFileAt: "/unread", otherThan: "now") == [:])
     }
 
     /// After 'retry --from' with a shorter list they were told as results.
