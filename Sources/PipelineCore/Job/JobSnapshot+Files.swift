@@ -66,7 +66,9 @@ struct FileReaders {
         }
         guard case .succeeded(let captures) = job.steps[key]?.state else { return false }
         let isRepeated = reader.isRepeated(over: key.stage)
-        return captures.contains { $0.value.mentions(file.path) && (isRepeated || reader.reads($0.name, of: key.stage)) }
+        return captures.contains {
+            $0.value.mentions(file.path) && (isRepeated || reader.reads($0.name, of: key.stage))
+        }
     }
 
     private static func isRepeatable(_ stage: PlannedStage) -> Bool {

@@ -195,7 +195,9 @@ package final class PostgresOwners: JournalOwners {
     var mayTakeOver: Bool {
         let now = clock.now
         return state.withLock { state in
-            guard let began = state.began, let renewed = state.renewed, now >= began + Self.settling else { return false }
+            guard let began = state.began, let renewed = state.renewed, now >= began + Self.settling else {
+                return false
+            }
             if let interrupted = state.interrupted, now < interrupted + length { return false }
             return now < renewed + length / 2
         }

@@ -503,7 +503,8 @@ struct PostgresJournalTests {
         #expect(connection.isPooled)
         var limit: String?
         try connection.begin()
-        try connection.readRows(of: "SELECT current_setting('idle_in_transaction_session_timeout') AS value", [:]) { row in
+        try connection.readRows(of: "SELECT current_setting('idle_in_transaction_session_timeout') AS value", [:]) {
+            row in
             limit = row.text("value")
             return false
         }
