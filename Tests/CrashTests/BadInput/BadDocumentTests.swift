@@ -53,19 +53,19 @@ struct BadDocumentTests {
         }
     }
 
-    @Test("a mistake at the end of 100 MB is found and shown like any other")
+    @Test("a mistake at the end of 20 MB is found and shown like any other")
     func largeDocument() async throws {
         try await withWorkplace { workplace in
             let path = try workplace.write("bad.json", #"{ "pipeline": 1, "name": "a", "x-pad": ""#)
             let file = try #require(FileHandle(forWritingAtPath: path))
             try file.seekToEnd()
             let padding = Data(repeating: UInt8(ascii: "a"), count: 1_000_000)
-            for _ in 1...100 { try file.write(contentsOf: padding) }
+            for _ in 1...20 { try file.write(contentsOf: padding) }
             try file.write(contentsOf: Data(#"", "stages": [] }"#.utf8))
             try file.close()
             let end = try await workplace.run("run", "bad.json")
             #expect(end.cause == .exited(2), "\(end)")
-            #expect(end.errors.contains("bad.json:1:100000054: error: this array must not be empty"), "\(end)")
+            #expect(end.errors.contains("bad.json:1:20000054: error: this array must not be empty"), "\(end)")
             #expect(end.errors.contains("at /stages"))
             #expect(end.errors.utf8.count < 4000)
         }
