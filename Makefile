@@ -109,6 +109,11 @@ bench: dependencies ## Measure against curl and other peers; prints ratios
 release: dependencies ## Build the programs for release, the Swift runtime linked in
 	.scripts/release pipeline pipeline-daemon
 
+.PHONY: hot-functions
+hot-functions: dependencies ## Record which functions jobs call (needs valgrind): releases have them stand together
+	.scripts/hot-functions "$$(.scripts/release pipeline pipeline-daemon selfie-studio)" >.build-release/called
+	gzip -n9 <.build-release/called >.scripts/hot-functions.gz
+
 .PHONY: install
 install: release ## Build for release and install under PREFIX (/usr/local)
 	.scripts/install "$$(.scripts/release pipeline pipeline-daemon)" "$(DESTDIR)" "$(PREFIX)"
