@@ -36,7 +36,7 @@ test: dependencies ## Run all tests, one after the other, then some hundred simu
 	@.scripts/browser >/dev/null || [ -z "$$CI" ]
 	@.scripts/readers >/dev/null || true
 	@.scripts/test $(CHECK) --no-parallel --skip '^SimulationTests\.'
-	@SEEDS=200 LONG_SEEDS=50 SWIFT_DETERMINISTIC_HASHING=1 .scripts/test $(CHECK) --skip-build --no-parallel --filter '^SimulationTests\.'
+	@LONG_SEEDS=50 SWIFT_DETERMINISTIC_HASHING=1 .scripts/test $(CHECK) --skip-build --no-parallel --filter '^SimulationTests\.'
 
 .PHONY: peers
 peers: ## Get servers that others wrote, from PyPI, for the tests of uploads (make test does so too)
