@@ -31,6 +31,28 @@ struct RateLimitTests {
         ) async -> Timestamp? { nil }
     }
 
+    /// Lets in as it is told, and keeps what came of it.
+    private final class TrialServices: ServiceGate {
+        let admissions = Mutex<[ServiceID: ServiceAdmission]>([:])
+        let records = Mutex<[(answer: ServiceAnswer, id: ServiceID, isTrial: Bool)]>([])
+
+        func admit(_ service: ServiceID) async -> ServiceAdmission {
+            admissions.withLock { $0[service] ?? .open }
+        }
+
+        func record(
+            _ answer: ServiceAnswer, of service: ServiceID, named name: String, isTrial: Bool
+        ) async -> Duration? {
+            records.withLock { $0.append((answer, service, isTrial)) }
+            guard case .closed(let wait) = answer else { return nil }
+            return wait
+        }
+
+        func claimComputation(
+            at service: ServiceID, for step: StepKey, of job: JobID, limit: Int
+        ) async -> Timestamp? { nil }
+    }
+
     static let stages = [
         #"{ "id": "a", "kind": "request", "service": "api", "request": { "GET": "/jobs/7" } }"#,
         #"{ "id": "a", "kind": "compute", "service": "api", "submit": { "POST": "/jobs/7", "json": {} } }"#,
@@ -106,6 +128,37 @@ struct RateLimitTests {
         #expect(told.map(\.name) == closed && Set(told.map(\.id)).count == closed.count)
         #expect(services.answers.withLock { $0.last } == .closed(.seconds(7)))
         #expect(services.answers.withLock { $0.count } == closed.count)
+    }
+
+    /// All who had been led to a closed host went there together when its time had passed.
+    @Test("has an origin that a redirect led to tried by one alone, as any service, and then asked by all again")
+    func redirectedTrial() async throws {
+        let status = Mutex(503)
+        let sent = Mutex(0)
+        let network = Network(
+            transport: ScriptedTransport { _, _ async throws(ExchangeFailure) in
+                sent.withLock { $0 += 1 }
+                return HTTPExchangeResponse(
+                    status: status.withLock { $0 }, headers: [.retryAfter: "7"], body: Array("{}".utf8),
+                    url: "http://cdn.test/f", redirects: 1)
+            })
+        let services = TrialServices()
+        let bench = try StageBench(Self.stages[0], network: network)
+        bench.host.read { $0.services = services }
+        #expect(await bench.resume().tryFailure?.kind == .held(.closed))
+        let cdn = try #require(services.records.withLock { $0.last?.id })
+        services.admissions.withLock { $0[cdn] = .closed(until: bench.host.now + .seconds(7)) }
+        let held = try #require(await bench.resume().tryFailure)
+        #expect(held.kind == .held(.closed) && held.failure.title.contains("cdn.test takes no requests now"))
+        #expect(sent.withLock { $0 } == 1)
+        services.admissions.withLock { $0[cdn] = .trial }
+        status.withLock { $0 = 200 }
+        #expect(await bench.resume().isFinished)
+        let trial = try #require(services.records.withLock { $0.last })
+        #expect(trial.id == cdn && trial.answer == .taken && trial.isTrial)
+        // Nothing is known of it any more.
+        services.admissions.withLock { $0[cdn] = .closed(until: bench.host.now + .seconds(7)) }
+        #expect(await bench.resume().isFinished)
     }
 
     @Test(

@@ -13,9 +13,12 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
     func perform(
         adjust: (inout ExchangeOptions) -> Void
     ) async -> Result<HTTPExchangeResponse, ExchangeFailure> {
-        let id = service
-        let admission = await context.services.admit(id)
-        if case .closed(let until) = admission { return .failure(held(until)) }
+        let admission: RequestAdmission
+        do throws(ExchangeFailure) {
+            admission = try await admit()
+        } catch {
+            return .failure(error)
+        }
         var options = rendered.options
         // A process that was stopped in between may have lost the job to one that has sent it by now, or has its result:
         // a part of this one's would lie next to that forever.
@@ -25,7 +28,7 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
             // What is signed, or has a token, is made when its turn has come.
             if options.turn == nil { options.turn = try await turn() }
         } catch {
-            _ = await context.services.record(.nothing, of: id, named: name, isTrial: admission == .trial)
+            await giveBack(admission)
             return .failure(error)
         }
         listenForTokens(&options)
@@ -41,7 +44,7 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
         } catch {
             result = .failure(await renewed(error))
         }
-        await close(id, by: &result, isTrial: admission == .trial)
+        await close(admission, by: &result)
         if let response = result.response { conceal(response) }
         if var record = recording.record(result, in: context) {
             record.role = rendered.role
@@ -105,7 +108,7 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
 
     // MARK: The service
 
-    private var name: String {
+    var name: String {
         requests.service?.name ?? URLParts(rendered.description.url)?.authority ?? rendered.description.url
     }
 
@@ -118,49 +121,6 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
     private func service(of account: String) -> ServiceID {
         let url = rendered.description.url
         return ServiceID(context.digest(Array(((URLParts(url)?.origin ?? url) + account).utf8)))
-    }
-
-    /// A request that is not sent because its service is closed.
-    private func held(_ until: Timestamp) -> ExchangeFailure {
-        ExchangeFailure(
-            .held(max(.zero, until - context.now)),
-            message: "\(requests.name(of: rendered.description.url)) takes no requests now, as it said")
-    }
-
-    /// Takes in what a response, or the lack of one, says of the service as a whole.
-    private func close(
-        _ id: ServiceID, by result: inout Result<HTTPExchangeResponse, ExchangeFailure>, isTrial: Bool
-    ) async {
-        switch result {
-        case .success(var response):
-            // A status that the document counts as success says nothing else.
-            let isExpected = rendered.definition.expect?.constant?.contains(response.status) == true
-            let answer: ServiceAnswer =
-                isExpected
-                ? .taken
-                : ServiceAnswer(status: response.judgedStatus, retryAfter: response.retryAfter(now: context.now))
-            if let other = serviceRedirectedTo(by: response) {
-                _ = await context.services.record(.taken, of: id, named: name, isTrial: isTrial)
-                let isOthersTrial = await context.services.admit(other.id) == .trial
-                response.closing = await context.services.record(
-                    answer, of: other.id, named: other.name, isTrial: isOthersTrial)
-            } else {
-                response.closing = await context.services.record(answer, of: id, named: name, isTrial: isTrial)
-            }
-            result = .success(response)
-        case .failure:
-            _ = await context.services.record(.nothing, of: id, named: name, isTrial: isTrial)
-        }
-    }
-
-    /// The service whose response it is, where a redirect led to another origin: it speaks for itself alone. The one that was
-    /// asked took the request.
-    private func serviceRedirectedTo(by response: HTTPExchangeResponse) -> (id: ServiceID, name: String)? {
-        let bare = URLParts.withoutUser(response.url)?.url ?? response.url
-        guard response.redirects > 0, let url = URLParts(bare),
-            url.origin != URLParts(rendered.description.url)?.origin
-        else { return nil }
-        return (ServiceID(context.digest(Array(url.origin.utf8))), url.authority)
     }
 
     // MARK: What is told of it

@@ -23,6 +23,8 @@ struct StageRequests: Sendable {
     var secretCaptures: [CaptureSet.Entry]
     /// Searches for lost submits that were broken off.
     let searches = ListSearches()
+    /// Services that redirects led to, and that were closed.
+    let redirects = RedirectedServices()
     /// Names of the decorators from outside the request, for what must not stand beside each other.
     private let outerNames: Set<String>
 
