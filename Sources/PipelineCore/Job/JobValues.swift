@@ -92,11 +92,11 @@ package struct JobValues: Sendable {
         return sealing.opened(value)
     }
 
-    /// A text of a checkpoint as it may be kept, sealed as captured values are.
-    package func sealed(text: String) -> String { sealing?.sealed(.string(text)).string ?? text }
-
-    /// A text of a checkpoint as it was.
-    package func opened(text: String) -> String { sealing?.opened(.string(text)).string ?? text }
+    /// What seals texts of checkpoints: as captured values are, and under these captures besides.
+    func textSealing(with captures: [(name: String, value: String)]) -> CaptureSealing? {
+        guard let seal, !captures.isEmpty else { return sealing }
+        return CaptureSealing(sealedUnder + captures, parts: secretParts, seal: seal)
+    }
 
     /// Opens what is sealed in the scope.
     func open(_ scope: inout Scope) {

@@ -161,8 +161,8 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Replaces the secrets in a text by their names: for everything of an exchange that is shown or kept.
     public func redact(_ text: String) -> String { host.redact(text) }
 
-    /// Returns a text as it may stand in a checkpoint: what repeats a secret of the job is sealed, as in captured values.
-    /// Nil when something secret in it can't be sealed, such as a token that a service gave.
+    /// Returns a text as it may stand in a checkpoint: what repeats a secret of the job, or a secret capture, is sealed.
+    /// Nil when something secret in it can't be sealed, such as a token of `oauth2`.
     package func sealed(_ text: String) async -> String? {
         guard redact(text) != text else { return text }
         let sealed = await host.sealed(text)

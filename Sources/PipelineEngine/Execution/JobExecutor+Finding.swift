@@ -45,7 +45,7 @@ extension JobExecutor {
     private func channel(for key: StepKey) -> StepChannel {
         StepChannel(
             scope: { await self.scope(for: key) },
-            values: { await self.state.table.values },
+            sealing: { await self.state.table.textSealing },
             submit: { await self.snapshot.submits[key] },
             callbacks: { await self.snapshot.pushes[key] ?? CallbackCount() },
             fingerprint: { await self.state.table.fingerprint(ofFileAt: $0) },

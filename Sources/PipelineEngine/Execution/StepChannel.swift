@@ -5,8 +5,8 @@ import PipelineCore
 struct StepChannel: Sendable {
     /// All values that an expression of the step may read at this moment.
     let scope: @Sendable () async -> Scope
-    /// The values of its job, which seal what may not be kept as it is.
-    let values: @Sendable () async -> JobValues
+    /// What seals the texts of a checkpoint that may not be kept as they are; nil for nothing.
+    let sealing: @Sendable () async -> CaptureSealing?
     /// Its entry in the submit ledger.
     let submit: @Sendable () async -> SubmitRecord?
     /// The callbacks that came for it since it was begun.

@@ -208,9 +208,9 @@ final class StepHost: StageHost {
 
     func redact(_ text: String) -> String { redactor.redact(text) }
 
-    func sealed(_ text: String) async -> String { await channel.values().sealed(text: text) }
+    func sealed(_ text: String) async -> String { await channel.sealing()?.sealed(.string(text)).string ?? text }
 
-    func opened(_ text: String) async -> String { await channel.values().opened(text: text) }
+    func opened(_ text: String) async -> String { await channel.sealing()?.opened(.string(text)).string ?? text }
 
     func conceal(_ secret: String, as name: String) { redactor.add([(name, secret)]) }
 

@@ -180,6 +180,38 @@ struct EncodedSecretTests {
         }
     }
 
+    // Such a list began with its first page again and again, and never ended.
+    @Test("in the next URL of a list that repeats a token which a stage captured")
+    func capturedTokens() async throws {
+        let server = try LoopbackServer { request in
+            if request.path == "/login" { return .json(#"{"token":"list-key/0815"}"#) }
+            if request.number.isMultiple(of: 3) { return .status(500) }
+            let mark = request.target.firstRange(of: "page=")
+            let page = mark.flatMap { Int(request.target[$0.upperBound...].prefix { $0.isNumber }) } ?? 1
+            let next = page < 7 ? "\"/list?page=\(page + 1)&key=list-key%2F0815\"" : "null"
+            return .json("{\"data\":[\(page)],\"next\":\(next)}")
+        }
+        defer { server.stop() }
+        let document = """
+            { "pipeline": 1, "name": "list", "retry": { "attempts": 2, "delay": "20ms" },
+              "services": { "api": { "url": "${{ env.SERVER_URL }}" } },
+              "stages": [
+                { "id": "login", "kind": "request", "service": "api", "request": { "GET": "/login" },
+                  "capture": { "token": { "select": "$.token", "secret": true } } },
+                { "id": "list", "kind": "request", "service": "api", "request": { "GET": "/list" },
+                  "with": [ { "apiKey": { "query": "key", "value": "${{ stages.login.token }}" } } ],
+                  "capture": { "all": "$items" },
+                  "paginate": { "items": "$.data[*]", "next": { "url": "$.next" } } } ] }
+            """
+        try await withWorkplace { workplace in
+            try workplace.write("list.json", document)
+            let end = try await workplace.run("run", "list.json", environment: ["SERVER_URL": server.url])
+            #expect(end.cause == .exited(0), "\(end)")
+            #expect(server.requests.count == 11)
+            try expectNothing(in: workplace, [end], plain: "list-key%2F0815")
+        }
+    }
+
     private func expectNothing(in workplace: Workplace?, _ ends: [ProgramEnd], of secrets: [String]) throws {
         for form in secrets.flatMap(Self.forms) { try expectNothing(in: workplace, ends, plain: form) }
     }
