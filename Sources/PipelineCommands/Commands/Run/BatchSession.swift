@@ -28,7 +28,7 @@ struct BatchSession {
         from stage: String? = nil, spend: Double? = nil
     ) async throws -> ExitStatus {
         let found = try await released(found)
-        let job = found.snapshot
+        var job = found.snapshot
         if found.owner != nil { throw JournalFailure.owned(by: found.owner ?? journal.owner) }
         if job.ended != nil, !retries { return try await report(.ended(job.outcome), of: job) }
         if !isDetached { try await found.checkMachine(in: journal) }
@@ -37,6 +37,15 @@ struct BatchSession {
         let secrets = try await assignments.values(of: job.record, in: plan, workspace)
         let draft = JobDraft(job.record, plan: plan, secretInputs: secrets)
         if let missing = try await workspace.missingSecret(of: plan, for: job.record) { throw missing }
+        if retries, keys == nil, job.ended == nil, job.request == .cancel {
+            // A cancellation that was cut off comes to its end first: all that it ends begins again.
+            console.note("batch \(job.record.key) was being cancelled, which is done first")
+            switch try await cancel(job, secretInputs: secrets) {
+            case .ended, .unknown: break
+            case let end: return try await report(end, of: job)
+            }
+            job = try await journal.jobs(JobQuery(prefix: job.record.id.text)).first?.snapshot ?? job
+        }
         let states = Self.retriedStates(of: job, keys)
         let meant = try await retries ? begunItems(in: states, of: job.record.id, keys, from: stage) : [:]
         if retries, meant.isEmpty {
@@ -75,7 +84,7 @@ struct BatchSession {
     /// all of the batch, or nothing failed that they could mean.
     static func retriedStates(of job: JobSnapshot, _ keys: [String]?) -> Set<ItemRecord.State> {
         if keys != nil { return [.failed, .cancelled] }
-        guard job.ended != nil, let batch = job.batch else { return [.failed] }
+        guard job.ended != nil || job.request == .cancel, let batch = job.batch else { return [.failed] }
         // With items left to begin it can have ended in no other way.
         let isWhole = job.request == .cancel || batch.outcome == nil
         return isWhole || batch.count(.failed) == 0 ? [.failed, .cancelled] : [.failed]
@@ -212,12 +221,13 @@ struct BatchSession {
     }
 
     /// Takes up a batch that nobody owns and that was asked to cancel: its items that were begun are cancelled.
-    func cancel(_ job: JobSnapshot, secretInputs: JSONObject) async throws {
+    @discardableResult
+    func cancel(_ job: JobSnapshot, secretInputs: JSONObject) async throws -> BatchRunner.End {
         let plan = try await workspace.plan(of: job.record)
         let draft = JobDraft(job.record, plan: plan, secretInputs: secretInputs)
         let lease = try await acquire(job)
         let view = BatchView(console, key: job.record.key, job: job.record, plan: plan, isJSON: options.isJSON)
-        _ = try await run(job, lease, draft, view, BatchRunner.Options())
+        return try await run(job, lease, draft, view, BatchRunner.Options())
     }
 
     // MARK: Handing over
