@@ -32,7 +32,13 @@ extension Folder {
 }
 
 extension DownloadStage {
-    func target(at start: JobStart) -> String? { start.target(of: to) }
+    /// What is unpacked has its folder for itself, and replaces it as a whole.
+    func target(at start: JobStart) -> String? {
+        if unpack?.format.isFolder == true, case .folder(let path)? = start.place(of: to) {
+            return Folder.realPath(of: path)
+        }
+        return start.target(of: to)
+    }
 }
 
 extension RequestStage {

@@ -92,6 +92,33 @@ struct DownloadObjectionTests {
         #expect(try await found("./", "a,a") == nil)
     }
 
+    /// Only the second item found out, when it had been paid for.
+    @Test("when two items that are known unpack into one folder, of which the plan warns already")
+    func itemsUnpacked() async throws {
+        let each = #", "forEach": "split('a,b', ',')""#
+        func found(_ more: String) async throws -> String? { try await preflight(more, stage: each) }
+        func warnings(_ more: String) throws -> [String] {
+            let stage = #"{ "id": "move", "kind": "download", "service": "api", "request": { "GET": "/x" }"#
+            return try TransferBench.plan("\(stage)\(each), \(more) }").warnings.diagnostics.map(\.message)
+                .filter { $0.contains("writes the same") }
+        }
+        for unpack in [#""zip""#, #"{ "format": "tar", "maximumSize": "1MiB" }"#] {
+            let one = #""to": "models/", "unpack": \#(unpack)"#
+            #expect(
+                try await found(one) == "items 0 and 1 of stage 'move' would both write \(folder.path)/models")
+            #expect(try warnings(one) == ["each item of stage 'move' writes the same folder"])
+            let own = #""to": "models/${{ index }}/", "unpack": \#(unpack)"#
+            #expect(try await found(own) == nil)
+            #expect(try warnings(own).isEmpty)
+        }
+        // Of a single file in a folder the name is the service's.
+        for unpack in ["gz", "auto"] {
+            let named = #""to": "models/", "unpack": "\#(unpack)""#
+            #expect(try await found(named) == nil)
+            #expect(try warnings(named).isEmpty)
+        }
+    }
+
     @Test("when a file among items that are known is not there, unless a stage before may make it")
     func missingFiles() async throws {
         folder.write("a.bin", [1])
