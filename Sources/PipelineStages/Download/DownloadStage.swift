@@ -29,6 +29,7 @@ struct DownloadStage: Stage {
         var checkpoint = checkpoint ?? DownloadCheckpoint()
         if let path = fixedTarget(place), checkpoint.target != path {
             // Another place than before, or the first time.
+            try await removePart(of: checkpoint, place, context)
             checkpoint.startAgain()
             checkpoint.target = path
         }
@@ -80,6 +81,22 @@ struct DownloadStage: Stage {
         let own = context.ownPartEnding
         guard let path = checkpoint.target, checkpoint.covered > 0 else { return own }
         return access(path + own, F_OK) != 0 && access(path + ".part", F_OK) == 0 ? ".part" : own
+    }
+
+    /// Removes what had come for another place than the one of now, if it is provably its own: nothing would go on from it.
+    /// A whole file, which waits for its name, stays.
+    private func removePart(
+        of former: DownloadCheckpoint, _ place: OutputPath, _ context: StageContext<DownloadCheckpoint>
+    ) async throws(StageFailure) {
+        guard let path = former.target, let proof = former.heldDigest, former.verified == nil else { return }
+        var formerPlace = place
+        if case .file = place { formerPlace = .file(path) }
+        let partPath = path + (try await partEnding(in: formerPlace, former, context))
+        let claims = [PartNote(start: 0, end: former.held, proof: proof)]
+        guard let part = try? context.openPart(partPath, isFresh: false, creates: false) else { return }
+        defer { part.unlock() }
+        guard let found = try? part.proven(claims, from: 0, .proving(claims.algorithms)), found.end > 0 else { return }
+        part.remove()
     }
 
     private func place(in context: StageContext<DownloadCheckpoint>) async throws(StageFailure) -> OutputPath {
