@@ -107,7 +107,8 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// The file that this step of the job has written at a path, also when it ran before; nil for none.
     package func written(at path: String) async -> WrittenFile? { await host.written(at: path) }
 
-    /// What expressions of the job have said of a file when it was in another state than the one of that fingerprint.
+    /// What expressions of the job have said of a file when it was in another state than the one of that fingerprint, and
+    /// what is not so any more.
     package func facts(ofFileAt path: String, otherThan fingerprint: String) async -> [Fact: JSON] {
         await host.facts(ofFileAt: path, otherThan: fingerprint)
     }

@@ -28,7 +28,8 @@ package protocol StageHost: Sendable {
     func commit(files: [WrittenFile]) async throws(StageFailure)
     /// The file that this step of the job has written at a path, also when it ran before; nil for none.
     func written(at path: String) async -> WrittenFile?
-    /// What expressions of the job have said of a file when it was in another state than the one of that fingerprint.
+    /// What expressions of the job have said of a file when it was in another state than the one of that fingerprint, and
+    /// what is not so any more.
     func facts(ofFileAt path: String, otherThan fingerprint: String) async -> [Fact: JSON]
     /// Takes a path for the step's result, just before this gets its name there. Quick, from any thread.
     ///

@@ -130,7 +130,12 @@ final class StepHost: StageHost {
     func written(at path: String) async -> WrittenFile? { await channel.written(path) }
 
     func facts(ofFileAt path: String, otherThan fingerprint: String) async -> [Fact: JSON] {
-        await channel.told(path, fingerprint)
+        var untrue: [Fact: JSON] = [:]
+        for (fact, value) in await channel.told(path, fingerprint) {
+            let current = try? await ports.files.value(of: fact)
+            if current != value { untrue[fact] = value }
+        }
+        return untrue
     }
 
     func claim(_ path: String, isFolder: Bool) -> StepKey? {

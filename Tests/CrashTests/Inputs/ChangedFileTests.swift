@@ -57,4 +57,42 @@ struct ChangedFileTests {
             #expect(isEmpty)
         }
     }
+
+    /// Where a text was told it was refused for ever, although not a byte of it had changed.
+    @Test(
+        "and was only touched is sent, whatever was told of it",
+        arguments: [
+            "text(inputs.audio)", "trim(fileBase64(inputs.audio))", "jsonLines(inputs.audio)[0]", "size(inputs.audio)",
+        ])
+    func touched(told: String) async throws {
+        try await withWorkplace { workplace in
+            let isUp = Mutex(false)
+            let sent = Mutex<[[UInt8]]>([])
+            let asked = Gate()
+            let server = try LoopbackServer { request in
+                guard request.method == "PUT" else { return .json(#"{"id": "s1"}"#) }
+                asked.open()
+                guard isUp.withLock(\.self) else { return ScriptedAnswer([.stall]) }
+                sent.withLock { $0.append(request.body) }
+                return .json("{}")
+            }
+            defer { server.stop() }
+            let document = Self.document.replacingOccurrences(of: "size(inputs.audio)", with: told)
+            let file = try workplace.write("declared.json", document)
+            try workplace.write("a.wav", "17")
+            let environment = ["API_URL": server.url]
+            let program = try workplace.start("run", file, "-i", "audio=a.wav", environment: environment)
+            await asked.wait()
+            program.signal(SIGKILL)
+            _ = await program.end
+            isUp.withLock { $0 = true }
+            try workplace.write("a.wav", "17")
+            // What was begun with the file as it was is given up first.
+            _ = try await workplace.run("resume", environment: environment)
+            let again = try await workplace.run("retry", "last", environment: environment)
+            #expect(again.cause == .exited(0), "\(again)")
+            let bodies = sent.withLock(\.self)
+            #expect(bodies == [Array("17".utf8)])
+        }
+    }
 }
