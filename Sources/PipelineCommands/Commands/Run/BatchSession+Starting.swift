@@ -195,4 +195,14 @@ extension BatchSession {
                 hint: "it was \(old), now it is \(new); --changed takes the new one, --batch makes another batch")
         }
     }
+
+    /// The states of items that a retry begins again. What a person cancelled is not wanted, unless they name it, cancelled
+    /// all of the batch, or nothing failed that they could mean.
+    static func retriedStates(of job: JobSnapshot, _ keys: [String]?) -> Set<ItemRecord.State> {
+        if keys != nil { return [.failed, .cancelled] }
+        guard job.ended != nil || job.request == .cancel, let batch = job.batch else { return [.failed] }
+        // With items left to begin it can have ended in no other way.
+        let isWhole = job.request == .cancel || batch.outcome == nil
+        return isWhole || batch.count(.failed) == 0 ? [.failed, .cancelled] : [.failed]
+    }
 }

@@ -80,16 +80,6 @@ struct BatchSession {
         return try await journal.jobs(JobQuery(prefix: found.snapshot.record.id.text)).first ?? found
     }
 
-    /// The states of items that a retry begins again. What a person cancelled is not wanted, unless they name it, cancelled
-    /// all of the batch, or nothing failed that they could mean.
-    static func retriedStates(of job: JobSnapshot, _ keys: [String]?) -> Set<ItemRecord.State> {
-        if keys != nil { return [.failed, .cancelled] }
-        guard job.ended != nil || job.request == .cancel, let batch = job.batch else { return [.failed] }
-        // With items left to begin it can have ended in no other way.
-        let isWhole = job.request == .cancel || batch.outcome == nil
-        return isWhole || batch.count(.failed) == 0 ? [.failed, .cancelled] : [.failed]
-    }
-
     /// The items that were begun and that a retry begins again, by their keys: those of the named ones, or one where none are
     /// named.
     private func begunItems(
