@@ -74,7 +74,8 @@ package struct Engine: Sendable {
     ) async throws(JournalFailure) -> JobHandle {
         let found = await findOptionalSecrets(of: plan)
         var record = record
-        record.secretNames.found = found.keys.sorted()
+        record.beginning.foundSecrets = found.keys.sorted()
+        record.beginning.inputDigest = await InputDigest(of: record, plan: plan, files: ports.files).value()
         let steps = (plan.stages + plan.finally).map { stage in
             (
                 StepKey(stage: stage.id),

@@ -67,8 +67,8 @@ private struct QuietHost: StageHost {
 
     init(folder: String) {
         facts = StageFacts(
-            job: JobID(at: Timestamp(milliseconds: 0), random: (0, 0)), jobKey: "bench", pipeline: "bench",
-            step: StepKey(stage: "a"), attempt: 1, started: Timestamp(milliseconds: 0), deadline: nil,
+            job: JobID(at: Timestamp(milliseconds: 0), random: (0, 0)), submitName: SubmitName(jobKey: "bench", step: StepKey(stage: "a")),
+            pipeline: "bench", attempt: 1, started: Timestamp(milliseconds: 0), deadline: nil,
             folders: JobFolders(document: folder, output: folder), overwrites: false, retry: RetryPolicy(), place: "")
     }
 

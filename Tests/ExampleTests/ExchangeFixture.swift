@@ -31,7 +31,7 @@ struct ExchangeFixture: Sendable {
         let bytes = try Data(contentsOf: folder.appendingPathComponent(name + ".json"))
         let text = String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "{{server}}", with: server)
             .replacing(/\{\{key ([a-z]+)\}\}/) { found in
-                SubmitKey.text(jobKey: "example", step: StepKey(stage: String(found.output.1)), generation: 1)
+                SubmitName(jobKey: "example", step: StepKey(stage: String(found.output.1))).key(ofGeneration: 1)
             }
         let json = try JSON.parse(Array(text.utf8))
         func texts(_ key: String) -> [String: String] {

@@ -229,7 +229,7 @@ import Testing
         began.secrets.set("TOKEN", "n3wer")
         #expect(began.end(of: began.live()) == .success(.ended(.succeeded)))
         #expect(used.value == ["s3cret", "n3wer"], "nothing was done without it")
-        #expect(began.job()?.record.secretNames.found == ["TOKEN"])
+        #expect(began.job()?.record.beginning.foundSecrets == ["TOKEN"])
         #expect(!began.recorder.hasWritten(["s3cret", "n3wer"]))
 
         // What was not there at the start is not missed.
@@ -239,7 +239,7 @@ import Testing
         first.drive.value?.suspend(.interrupted)
         #expect(without.end(of: first) == .success(.suspended(.interrupted)))
         #expect(without.end(of: without.live()) == .success(.ended(.succeeded)))
-        #expect(without.job()?.record.secretNames.found == [])
+        #expect(without.job()?.record.beginning.foundSecrets == [])
     }
 
     @Test("a stage that says it was stopped, and was not, is tried again")

@@ -24,7 +24,7 @@ struct MigrationTests {
         let journal = try world.openSQLite()
         #expect(try await journal.checkIntegrity().isEmpty)
         // Before version 7 nobody kept which secrets a job began with.
-        let job = version < 7 ? JobSnapshot.example(1, secretNames: SecretNames()) : .example(1)
+        let job = version < 7 ? JobSnapshot.example(1, beginning: JobBeginning()) : .example(1)
         var expected = job
         for change in JobPromises.history(job).joined() { expected.apply(change) }
         // These databases were written before the example had digests and texts of files.

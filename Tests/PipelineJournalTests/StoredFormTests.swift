@@ -52,8 +52,8 @@ import Testing
         let job = try Self.job()
         let read = try #require(JobSnapshot(json: try JSON.parse(Array(job.json.text.utf8))))
         #expect(SnapshotEssence.differences(read, job) == [])
-        let defaulted = JobSnapshot.example(3, secretNames: SecretNames(defaultedInputs: ["pin"]))
-        #expect(JobSnapshot(json: defaulted.json)?.record.secretNames == defaulted.record.secretNames)
+        let defaulted = JobSnapshot.example(3, beginning: JobBeginning(defaultedInputs: ["pin"]))
+        #expect(JobSnapshot(json: defaulted.json)?.record.beginning == defaulted.record.beginning)
         #expect(read.pushes == job.pushes && read.release == job.release)
         #expect(JobSnapshot(json: ["steps": []]) == nil && JournalChange(json: ["no": 1]) == nil)
     }

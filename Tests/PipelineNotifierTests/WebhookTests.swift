@@ -62,6 +62,33 @@ struct WebhookTests {
         #expect(request.header("webhook-signature") == "v1,\(expected)")
     }
 
+    /// What comes behind a success was waited for, and the receiver called again when it was long or cut.
+    @Test("is taken with a success, whatever body comes behind it", arguments: ["long", "cut", "cut at once"])
+    func successWithBody(_ how: String) async throws {
+        let server = try LoopbackServer { _ in
+            let head = ScriptedAnswer.Step.head(200, [("Content-Length", "1000000")])
+            let body = [UInt8](repeating: 0x61, count: 1000)
+            switch how {
+            case "long": return .status(200, body: String(repeating: "a", count: 1_000_000))
+            case "cut": return ScriptedAnswer([head, .bytes(body), .reset])
+            default: return ScriptedAnswer([head, .reset])
+            }
+        }
+        defer { server.stop() }
+        let failure = try await bench.deliver(#""webhook": { "POST": "\#(server.url)/hook" }"#)
+        #expect(failure == nil)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("says what a refusal says at its start, however long that is")
+    func longRefusal() async throws {
+        let server = try LoopbackServer { _ in .status(400, body: "no such room" + String(repeating: " a", count: 500_000)) }
+        defer { server.stop() }
+        let failure = try #require(try await bench.deliver(#""webhook": { "POST": "\#(server.url)/hook" }"#))
+        #expect(failure.message.contains("answered 400: no such room"))
+        #expect(!failure.isRetryable)
+    }
+
     @Test("its method, query and headers are the author's; null leaves one out")
     func shape() async throws {
         let server = try LoopbackServer { _ in .status(200) }

@@ -131,7 +131,7 @@ struct ComputeLedgerTests {
             }
             await bench.resume()
         }
-        let keys = [1, 1, 2].map { SubmitKey.text(jobKey: "key1", step: StepKey(stage: "model"), generation: $0) }
+        let keys = [1, 1, 2].map { SubmitName(jobKey: "key1", step: StepKey(stage: "model")).key(ofGeneration: $0) }
         #expect(service.requests.map { $0.header("Idempotency-Key") } == keys)
         #expect(service.requests.last?.text == #"{"input":"u2","name":"\#(keys[2])"}"#)
         #expect(bench.captures["id"] == "j1")
@@ -469,7 +469,7 @@ struct ComputeLedgerTests {
               "submit": { "POST": "/jobs", "json": { "key": "${{ self.key }}" }, "once": { "key": true } } }
             """, network: service.network)
         #expect(await bench.resume().isFinished)
-        let key = SubmitKey.text(jobKey: "key1", step: StepKey(stage: "model"), generation: 1)
+        let key = SubmitName(jobKey: "key1", step: StepKey(stage: "model")).key(ofGeneration: 1)
         #expect(service.requests[0].text == #"{"key":"\#(key)"}"#)
     }
 

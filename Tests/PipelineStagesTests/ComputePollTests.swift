@@ -448,7 +448,8 @@ struct ComputePollTests {
         // As the law forgets the job of such a step.
         bench.checkpoint = nil
         bench.host.read { state in
-            state.record = state.record?.nextGeneration(jobKey: "key1", step: StepKey(stage: "query"))
+            state.record = state.record?.nextGeneration(
+                of: SubmitName(jobKey: "key1", step: StepKey(stage: "query")))
             state.checkpoint = nil
         }
         #expect(await bench.run().isFinished)

@@ -65,7 +65,7 @@ struct DecoratorTests {
 
     @Test("the idempotency key is the step's own, and only on requests that change something")
     func idempotencyKey() async throws {
-        let key = SubmitKey.text(jobKey: "key1", step: StepKey(stage: "a"), generation: 1)
+        let key = SubmitName(jobKey: "key1", step: StepKey(stage: "a")).key(ofGeneration: 1)
         let request = try await sent(service: #"[ { "idempotencyKey": { "quoted": true } } ]"#)
         #expect(request.header("Idempotency-Key") == "\"\(key)\"")
 

@@ -34,7 +34,7 @@ struct LookUpGenerationTests {
         }
     }
 
-    private static let key = SubmitKey.text(jobKey: "key1", step: StepKey(stage: "model"), generation: 2)
+    private static let key = SubmitName(jobKey: "key1", step: StepKey(stage: "model")).key(ofGeneration: 2)
 
     private func bench(_ service: ScriptedService, once: String) throws -> StageBench {
         let bench = try StageBench(

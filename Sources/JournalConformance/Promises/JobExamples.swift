@@ -16,7 +16,7 @@ extension JobSnapshot {
     /// A job with an upload and one item of a model, both pending.
     package static func example(
         _ number: Int, key: String? = nil, pipeline: String = "selfie",
-        secretNames: SecretNames = SecretNames(found: ["TOKEN", "WORD"])
+        beginning: JobBeginning = JobBeginning(foundSecrets: ["TOKEN", "WORD"])
     ) -> JobSnapshot {
         let id = JobID(at: .at(Int64(number)), random: (7, UInt64(number)))
         let record = JobRecord(
@@ -25,7 +25,7 @@ extension JobSnapshot {
             inputs: ["video": "/videos/ä \"quoted\".mp4", "big": .number(JSONNumber(literal: "12345678901234567890"))],
             environment: ["HOME": "/home/a", "UNSET": .null],
             folders: JobFolders(document: "/pipelines", output: "/out"), overwrites: number % 2 == 0,
-            secretNames: secretNames)
+            beginning: beginning)
         let item = StepRecord(
             toleratesFailure: true, value: ["name": "three", "ratio": .number(JSONNumber(literal: "1.50"))])
         return JobSnapshot(record: record, steps: [.upload: StepRecord(), .model: item], mode: .attached)
@@ -69,7 +69,8 @@ package struct SnapshotEssence: Equatable {
         let record = job.record
         texts =
             [record.id.text, record.pipeline, record.key, record.source, record.sourceName, record.digest]
-            + record.secretNames.found + record.secretNames.defaultedInputs.map { "inputs.\($0)" }
+            + record.beginning.foundSecrets + record.beginning.defaultedInputs.map { "inputs.\($0)" }
+            + [record.beginning.inputDigest ?? "none"]
         objects = [record.inputs, record.environment]
         started = record.started
         ended = job.ended

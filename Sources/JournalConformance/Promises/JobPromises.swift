@@ -17,10 +17,10 @@ package enum JobPromises {
         check.expect(SnapshotEssence.differences(read, expected) == [])
         check.expect(read.record.inputs["big"]?.number?.literal == "12345678901234567890")
         check.expect(read.record.inputs.names == ["video", "big"])
-        let names = SecretNames(found: ["TOKEN"], defaultedInputs: ["pin"])
-        let defaulted = JobSnapshot.example(3, secretNames: names)
+        let names = JobBeginning(foundSecrets: ["TOKEN"], defaultedInputs: ["pin"], inputDigest: "1a2b")
+        let defaulted = JobSnapshot.example(3, beginning: names)
         _ = try await journal.create(defaulted, events: [], owner: owner)
-        check.expect(try await journal.snapshot(of: defaulted.record.id)?.record.secretNames == names)
+        check.expect(try await journal.snapshot(of: defaulted.record.id)?.record.beginning == names)
         check.expect(try await journal.snapshot(of: JobID("nobody")) == nil)
     }
 

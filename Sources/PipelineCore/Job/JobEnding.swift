@@ -135,7 +135,7 @@ extension Resolution {
                 $0.started = started
             }
         case .resubmit:
-            submit = submit.nextGeneration(jobKey: table.snapshot.record.key, step: key)
+            submit = submit.nextGeneration(of: table.snapshot.record.submitName(of: key))
             try table.change(key, .resolved) { $0.started = started }
         case .abandon:
             // It may be there all the same: a later attempt must settle it, not send it blindly.

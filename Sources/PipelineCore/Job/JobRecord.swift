@@ -21,17 +21,16 @@ package struct JobRecord: Sendable {
     package let folders: JobFolders
     /// True if existing files may be replaced.
     package let overwrites: Bool
-    /// What is known of secret values without any value.
-    package var secretNames: SecretNames
+    package var beginning: JobBeginning
     /// The item of a batch that the job is for; nil for a job of its own.
     package var item: BatchItem?
 
     package init(
         id: JobID, pipeline: String, key: String, started: Timestamp, source: String, sourceName: String,
         digest: String, inputs: JSONObject, environment: JSONObject, folders: JobFolders, overwrites: Bool,
-        secretNames: SecretNames = SecretNames()
+        beginning: JobBeginning = JobBeginning()
     ) {
-        self.secretNames = secretNames
+        self.beginning = beginning
         self.id = id
         self.pipeline = pipeline
         self.key = key
@@ -46,18 +45,24 @@ package struct JobRecord: Sendable {
     }
 }
 
-/// The names of secret values that a job began with, or without.
-package struct SecretNames: Sendable, Hashable {
-    /// The secrets that the document can do without and that were found nevertheless, in order of the alphabet: what began
+/// What was found when a job began, besides the values that are kept as they were: it holds to the end, whatever a resume
+/// finds.
+package struct JobBeginning: Sendable, Hashable {
+    /// The names of secrets that the document can do without and that were found nevertheless, in order of the alphabet: what began
     /// with one does not go on without it.
-    package var found: [String]
+    package var foundSecrets: [String]
     /// The secret inputs that nobody gave, so that their defaults hold, at a resume too. All others are needed again; of
     /// jobs of before nobody knows, and then all are.
     package var defaultedInputs: [String]
 
-    package init(found: [String] = [], defaultedInputs: [String] = []) {
-        self.found = found
+    /// What the values of the inputs were, those of files by what stood in them, as ``InputDigest`` says; nil where no key
+    /// of a submit is made from it, as in all jobs of before.
+    package var inputDigest: String?
+
+    package init(foundSecrets: [String] = [], defaultedInputs: [String] = [], inputDigest: String? = nil) {
+        self.foundSecrets = foundSecrets
         self.defaultedInputs = defaultedInputs
+        self.inputDigest = inputDigest
     }
 }
 
@@ -93,6 +98,13 @@ extension JobRecord {
     /// Returns whether the job can't go on without the secret of that name: nothing in the document does without it, or
     /// the job began with it.
     package func needsSecret(_ name: String, in plan: Plan) -> Bool {
-        !plan.optionalSecrets.contains(name) || secretNames.found.contains(name)
+        !plan.optionalSecrets.contains(name) || beginning.foundSecrets.contains(name)
+    }
+}
+
+extension JobRecord {
+    /// What the keys of a step's submits are made from.
+    package func submitName(of step: StepKey) -> SubmitName {
+        SubmitName(jobKey: key, inputDigest: beginning.inputDigest, step: step)
     }
 }

@@ -222,7 +222,7 @@ package struct JobTable: Sendable {
     /// The values that expressions of the step may read at this moment.
     package mutating func scope(for key: StepKey) -> Scope {
         // Kept, for it is asked for at every evaluation.
-        if snapshot.submits[key] == nil { view.keepFirstKey(of: key, jobKey: snapshot.record.key) }
+        if snapshot.submits[key] == nil { view.keepFirstKey(of: key, in: snapshot.record) }
         return currentScope(for: key)
     }
 
@@ -233,7 +233,7 @@ package struct JobTable: Sendable {
         var scope = documentScope
         view.fill(&scope, for: key)
         scope.own = step?.captures ?? [:]
-        scope.ownKey = snapshot.submits[key]?.key ?? view.firstKey(of: key, jobKey: snapshot.record.key)
+        scope.ownKey = snapshot.submits[key]?.key ?? view.firstKey(of: key, in: snapshot.record)
         scope.item = step?.value
         scope.itemIsOwn = plan.hasOwnItems(key.stage)
         scope.index = key.item

@@ -189,10 +189,10 @@ struct Restart {
 
     /// What is submitted next is another job, under a key of its own.
     static func renewSubmit(of key: StepKey, in table: inout JobTable) {
-        let jobKey = table.snapshot.record.key
+        let name = table.snapshot.record.submitName(of: key)
         // A step without a submit may send its key all the same, in a PUT for instance.
-        let submit = table.snapshot.submits[key] ?? SubmitRecord(jobKey: jobKey, step: key)
-        table.record(.submit(key, submit.nextGeneration(jobKey: jobKey, step: key)))
+        let submit = table.snapshot.submits[key] ?? SubmitRecord(of: name)
+        table.record(.submit(key, submit.nextGeneration(of: name)))
     }
 
     /// The step by which a restart is counted: the first that was under way, else what begins next of a job that stood

@@ -37,12 +37,12 @@ struct ScopeView: Sendable {
 
     func fingerprint(ofFileAt path: String) -> String? { fingerprints[path] }
 
-    mutating func keepFirstKey(of key: StepKey, jobKey: String) {
-        if firstKeys[key] == nil { firstKeys[key] = firstKey(of: key, jobKey: jobKey) }
+    mutating func keepFirstKey(of key: StepKey, in job: JobRecord) {
+        if firstKeys[key] == nil { firstKeys[key] = firstKey(of: key, in: job) }
     }
 
-    func firstKey(of key: StepKey, jobKey: String) -> String {
-        firstKeys[key] ?? SubmitKey.text(jobKey: jobKey, step: key, generation: 1)
+    func firstKey(of key: StepKey, in job: JobRecord) -> String {
+        firstKeys[key] ?? job.submitName(of: key).key(ofGeneration: 1)
     }
 
     /// Puts in what the stages gave and what is known of files.

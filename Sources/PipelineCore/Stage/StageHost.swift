@@ -132,12 +132,10 @@ extension StageHost {
 public struct StageFacts: Sendable {
     /// The job that the step belongs to.
     public let job: JobID
-    /// The job's key, the same over retries and restarts.
-    public let jobKey: String
+    /// What the keys of its submits are made from.
+    package let submitName: SubmitName
     /// The pipeline's name.
     public let pipeline: String
-    /// The stage, and the item of it if there are many.
-    public let step: StepKey
     /// The number of the try.
     public let attempt: Int
     /// True if something failed since the last progress, or fresh captures were asked for: progress makes that forgotten.
@@ -163,16 +161,15 @@ public struct StageFacts: Sendable {
     package let keepsResponse: Bool
 
     package init(
-        job: JobID, jobKey: String, pipeline: String, step: StepKey, attempt: Int, hasFailed: Bool = false,
+        job: JobID, submitName: SubmitName, pipeline: String, attempt: Int, hasFailed: Bool = false,
         started: Timestamp, deadline: Timestamp?,
         folders: JobFolders, overwrites: Bool, retry: RetryPolicy,
         outlook: @escaping @Sendable () -> StageOutlook = { .unknown },
         isAttended: Bool = false, place: String, namesRead: Set<String?> = [], keepsResponse: Bool = false
     ) {
         self.job = job
-        self.jobKey = jobKey
+        self.submitName = submitName
         self.pipeline = pipeline
-        self.step = step
         self.attempt = attempt
         self.hasFailed = hasFailed
         self.started = started
@@ -186,6 +183,11 @@ public struct StageFacts: Sendable {
         self.namesRead = namesRead
         self.keepsResponse = keepsResponse
     }
+
+    /// The job's key, the same over retries and restarts.
+    public var jobKey: String { submitName.jobKey }
+    /// The stage, and the item of it if there are many.
+    public var step: StepKey { submitName.step }
 
     /// The command that begins the stage again, and what follows it, as if it had never run.
     package var restartCommand: String { "pipeline retry \(job) --from \(step.stage)" }

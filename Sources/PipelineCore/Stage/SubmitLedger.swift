@@ -101,7 +101,7 @@ extension StageContext {
         guard let record = await host.submitRecord(), record.wasRefused, try digest() != record.digest else {
             return false
         }
-        try await host.stage(submit: record.nextGeneration(jobKey: facts.jobKey, step: facts.step))
+        try await host.stage(submit: record.nextGeneration(of: facts.submitName))
         return true
     }
 
@@ -129,11 +129,8 @@ extension StageContext {
         get async { await host.submitRecord()?.generation ?? 1 }
     }
 
-    /// A ledger entry before its first send. The key comes from job key, stage, item and generation alone.
-    private func newRecord(digest: String) -> SubmitRecord {
-        SubmitRecord(
-            key: SubmitKey.text(jobKey: facts.jobKey, step: facts.step, generation: 1), generation: 1, digest: digest)
-    }
+    /// A ledger entry before its first send.
+    private func newRecord(digest: String) -> SubmitRecord { SubmitRecord(of: facts.submitName, digest: digest) }
 
     private func sent(
         _ record: inout SubmitRecord, _ send: (SubmitRecord) async throws(StageFailure) -> SubmitResponse,

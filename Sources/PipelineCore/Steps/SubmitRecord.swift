@@ -67,14 +67,12 @@ public struct SubmitRecord: Sendable, Hashable {
     }
 
     /// The entry of a new submit in place of this one: another key, nothing sent.
-    package func nextGeneration(jobKey: String, step: StepKey) -> SubmitRecord {
-        SubmitRecord(jobKey: jobKey, step: step, generation: generation + 1, digest: digest)
+    package func nextGeneration(of name: SubmitName) -> SubmitRecord {
+        SubmitRecord(of: name, generation: generation + 1, digest: digest)
     }
 
     /// A submit that was not sent yet, under the key of its generation.
-    init(jobKey: String, step: StepKey, generation: Int = 1, digest: String = "") {
-        self.init(
-            key: SubmitKey.text(jobKey: jobKey, step: step, generation: generation), generation: generation,
-            digest: digest)
+    package init(of name: SubmitName, generation: Int = 1, digest: String = "") {
+        self.init(key: name.key(ofGeneration: generation), generation: generation, digest: digest)
     }
 }

@@ -239,7 +239,7 @@ extension JobState {
     ) -> StageFacts {
         let record = table.snapshot.record
         return StageFacts(
-            job: record.id, jobKey: record.key, pipeline: record.pipeline, step: key,
+            job: record.id, submitName: record.submitName(of: key), pipeline: record.pipeline,
             attempt: step.state.attempt?.number ?? 1,
             hasFailed: step.state.attempt.map { $0 != $0.progressed } ?? false, started: step.started ?? now,
             deadline: table.deadline(of: key), folders: record.folders,

@@ -295,7 +295,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                 "batch": batch, "document": try jobs.document(job), "name": job.sourceName,
                 "inputs": JSON.object(job.inputs), "environment": JSON.object(job.environment),
                 "output": job.folders.output, "folder": job.folders.document, "overwrites": job.overwrites,
-                "found_secrets": job.secretNames.column,
+                "found_secrets": job.beginning.column,
             ])
     }
 

@@ -107,7 +107,7 @@ package struct JobReader<Connection: JournalConnection>: JournalAccess {
                 inputs: isBrief ? [:] : try row.object("inputs"),
                 environment: isBrief ? [:] : try row.object("environment"),
                 folders: JobFolders(document: row.text("document_folder"), output: row.text("output_folder")),
-                overwrites: row.flag("overwrites"), secretNames: SecretNames(column: secrets))
+                overwrites: row.flag("overwrites"), beginning: JobBeginning(column: secrets))
             if let batch = row.optionalText("batch"), let item = row.optionalText("item_key") {
                 record.item = BatchItem(batch: JobID(batch), key: item)
             }

@@ -101,7 +101,7 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
                 "overwrites": record.overwrites, "mode": job.mode.rawValue, "request": job.request?.rawValue,
                 "cause": job.cause?.column, "later_cause": job.cause?.laterColumn, "ended": job.ended,
                 "owner": owner.text,
-                "found_secrets": record.secretNames.column,
+                "found_secrets": record.beginning.column,
                 "batch": record.item?.batch.text, "item_key": record.item?.key,
             ])
     }

@@ -21,7 +21,7 @@ struct FetchHost: StageHost {
     var facts: StageFacts {
         let facts = base.facts
         return StageFacts(
-            job: facts.job, jobKey: facts.jobKey, pipeline: facts.pipeline, step: facts.step, attempt: facts.attempt,
+            job: facts.job, submitName: facts.submitName, pipeline: facts.pipeline, attempt: facts.attempt,
             started: facts.started, deadline: facts.deadline,
             folders: JobFolders(document: facts.folders.document, output: folder), overwrites: true,
             retry: facts.retry, isAttended: facts.isAttended, place: facts.place)

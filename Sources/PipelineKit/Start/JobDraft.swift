@@ -42,7 +42,7 @@ package struct JobDraft: Sendable {
         self.plan = plan
         let name = record.sourceName.split(separator: "/").last.map(String.init) ?? record.pipeline
         path = AbsolutePath.of(name, in: record.folders.document)
-        (digest, environment, defaultedInputs) = (record.digest, record.environment, record.secretNames.defaultedInputs)
+        (digest, environment, defaultedInputs) = (record.digest, record.environment, record.beginning.defaultedInputs)
         inputs = JSONObject((Array(record.inputs) + Array(secretInputs)).map { ($0.name, $0.value) })
     }
 
@@ -150,7 +150,7 @@ package struct JobDraft: Sendable {
             source: String(decoding: plan.definition.source.bytes, as: UTF8.self),
             sourceName: plan.definition.source.name, digest: digest, inputs: kept, environment: environment,
             folders: folders, overwrites: overwrites)
-        record.secretNames.defaultedInputs = defaultedInputs
+        record.beginning.defaultedInputs = defaultedInputs
         return record
     }
 }

@@ -36,7 +36,7 @@ package struct SecretInputs {
         var given = GivenInputs(assignments: assignments, document: known)
         var names: Set<String> = []
         for input in secret {
-            if !given.has(input.name), !record.secretNames.defaultedInputs.contains(input.name) {
+            if !given.has(input.name), !record.beginning.defaultedInputs.contains(input.name) {
                 guard let text = await secrets.secret(input.name) else { continue }
                 do throws(StepFailure) {
                     given.document[input.name] = try input.value(of: text)

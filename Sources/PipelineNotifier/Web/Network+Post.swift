@@ -1,25 +1,55 @@
 import PipelineCore
 import PipelineHTTP
+import Synchronization
+
+/// The head of an answer of which the status matters, and the start of its body.
+private struct HeardAnswer: Sendable {
+    /// What a person may read of an answer that is no success.
+    static let mostKept = 4096
+    /// The connection of an answer that is longer is closed.
+    static let mostRead = 64 << 10
+
+    let isSuccess: Bool
+    private(set) var start: [UInt8] = []
+    private var count = 0
+
+    init(status: Int) { isSuccess = (200..<300).contains(status) }
+
+    mutating func take(_ bytes: UnsafeRawBufferPointer) -> StreamDecision {
+        start.append(contentsOf: bytes.prefix(Self.mostKept - start.count))
+        count += bytes.count
+        return count > Self.mostRead ? .stop : .more
+    }
+}
 
 extension Network {
-    /// Sends a request whose answer matters only by its status.
+    /// Sends a request whose answer matters only by its status: with a success it was taken, whatever comes behind.
     func post(
         _ request: RequestDescription, decorators: [any RequestDecorator] = [], timeout: Duration
     ) async throws(NotificationFailure) {
-        var options = ExchangeOptions(totalTimeout: timeout, maximumBodyBytes: 64 << 10)
+        let heard = Mutex<HeardAnswer?>(nil)
+        var options = ExchangeOptions(totalTimeout: timeout)
         options.redirects = 0
+        options.receive = .stream(
+            StreamSink(
+                decide: { head in
+                    heard.withLock { $0 = HeardAnswer(status: head.status.code) }
+                    return true
+                },
+                onBytes: { bytes in heard.withLock { $0?.take(bytes) ?? .more } }))
         let response: HTTPExchangeResponse
         do throws(ExchangeFailure) {
             response = try await exchange(request, decorators: decorators, options: options)
         } catch {
-            throw NotificationFailure(error.message, isRetryable: error.isRetryable || error.reason == .bodyTooLarge)
+            if heard.withLock({ $0?.isSuccess == true }) { return }
+            throw NotificationFailure(error.message, isRetryable: error.isRetryable)
         }
         guard !response.isSuccess else { return }
         let server =
             (URLParts(request.url)?.authority.unicodeScalars.split(separator: "@").last).map { String($0) }
             ?? "the server"
         // Whoever keeps it takes secrets out and cuts it then: half of one could not be told from other text.
-        let start = String(decoding: response.body.prefix(4096), as: UTF8.self)
+        let start = String(decoding: heard.withLock { $0?.start ?? [] }, as: UTF8.self)
         throw NotificationFailure(
             "\(server) answered \(response.status)" + (start.isEmpty ? "" : ": \(start)"),
             hint: response.status == 410 ? "the receiver wants no more notifications" : nil,

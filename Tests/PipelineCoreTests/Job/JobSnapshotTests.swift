@@ -195,15 +195,15 @@ import Testing
     @Test("a submit's key is the same for ever, and differs with all that tells submits apart")
     func submitKey() {
         let step = StepKey(stage: "model")
-        let key = SubmitKey.text(jobKey: "selfie-7", step: step, generation: 1)
+        let key = SubmitName(jobKey: "selfie-7", step: step).key(ofGeneration: 1)
         // Services may remember it: a change of this value submits work a second time after an upgrade.
         #expect(key == "b5b29222-e1b6-82f3-aff3-9d674e9a79ec")
-        #expect(key == SubmitKey.text(jobKey: "selfie-7", step: step, generation: 1))
+        #expect(key == SubmitName(jobKey: "selfie-7", step: step).key(ofGeneration: 1))
         let others = [
-            SubmitKey.text(jobKey: "selfie-8", step: step, generation: 1),
-            SubmitKey.text(jobKey: "selfie-7", step: StepKey(stage: "other"), generation: 1),
-            SubmitKey.text(jobKey: "selfie-7", step: StepKey(stage: "model", item: 0), generation: 1),
-            SubmitKey.text(jobKey: "selfie-7", step: step, generation: 2),
+            SubmitName(jobKey: "selfie-8", step: step).key(ofGeneration: 1),
+            SubmitName(jobKey: "selfie-7", step: StepKey(stage: "other")).key(ofGeneration: 1),
+            SubmitName(jobKey: "selfie-7", step: StepKey(stage: "model", item: 0)).key(ofGeneration: 1),
+            SubmitName(jobKey: "selfie-7", step: step).key(ofGeneration: 2),
         ]
         #expect(Set(others + [key]).count == 5)
         let groups = key.split(separator: "-")

@@ -84,7 +84,8 @@ final class MemoryStageHost: StageHost {
     var facts: StageFacts {
         let job = state.withLock(\.job)
         return StageFacts(
-            job: JobID(job.id), jobKey: job.key, pipeline: "test", step: step, attempt: state.withLock(\.attempt),
+            job: JobID(job.id), submitName: SubmitName(jobKey: job.key, step: step), pipeline: "test",
+            attempt: state.withLock(\.attempt),
             hasFailed: state.withLock(\.hasFailed), started: started, deadline: state.withLock(\.deadline),
             folders: folders, overwrites: false, retry: retry, place: "test.json:1:1")
     }
@@ -95,7 +96,7 @@ final class MemoryStageHost: StageHost {
         state.withLock { state in
             var scope = state.scope
             scope.own = state.captures
-            scope.ownKey = state.record?.key ?? SubmitKey.text(jobKey: state.job.key, step: step, generation: 1)
+            scope.ownKey = state.record?.key ?? SubmitName(jobKey: state.job.key, step: step).key(ofGeneration: 1)
             scope.facts = KnownFacts(state.facts)
             if state.watchesScopes {
                 let token = ScopeToken()

@@ -122,7 +122,7 @@ struct PaginationTests {
         }
         bench.checkpoint = bench.host.read(\.checkpoint)
         #expect(await bench.resume().isFinished)
-        let key = SubmitKey.text(jobKey: "key1", step: StepKey(stage: "a"), generation: 1)
+        let key = SubmitName(jobKey: "key1", step: StepKey(stage: "a")).key(ofGeneration: 1)
         #expect(
             service.requests.map { $0.header("Idempotency-Key") }
                 == [key, "\(key)-page-2", "\(key)-page-2", "\(key)-page-3"])

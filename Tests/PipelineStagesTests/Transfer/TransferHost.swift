@@ -61,8 +61,8 @@ final class TransferHost: StageHost {
 
     var facts: StageFacts {
         StageFacts(
-            job: JobID(state.withLock(\.job)), jobKey: "key1", pipeline: "test", step: StepKey(stage: "move"),
-            attempt: 1,
+            job: JobID(state.withLock(\.job)), submitName: SubmitName(jobKey: "key1", step: StepKey(stage: "move")),
+            pipeline: "test", attempt: 1,
             started: .epoch, deadline: nil, folders: folders, overwrites: state.withLock(\.overwrites), retry: retry,
             place: "test.json:1:1",
             namesRead: state.withLock(\.namesRead))

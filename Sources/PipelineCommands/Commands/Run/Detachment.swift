@@ -60,7 +60,7 @@ struct Detachment {
         let journal = try workspace.openJournal()
         guard let found = try await journal.snapshot(of: job) else { throw JournalFailure.noSuchJob(job) }
         // A default that holds is there for every owner.
-        if secretInputs.names.contains(where: { !found.record.secretNames.defaultedInputs.contains($0) }) {
+        if secretInputs.names.contains(where: { !found.record.beginning.defaultedInputs.contains($0) }) {
             console.note("warning: values of secret inputs are given to no worker; the job waits for them")
             console.note("  hint: make them secrets of the document, which each worker has, or leave --detach out")
         }

@@ -64,8 +64,9 @@ extension JobRecord {
             "source": .string(source), "sourceName": .string(sourceName), "digest": .string(digest),
             "inputs": .object(inputs), "environment": .object(environment),
             "folders": ["document": .string(folders.document), "output": .string(folders.output)],
-            "overwrites": .bool(overwrites), "foundSecrets": .array(secretNames.found.map(JSON.string)),
-            "defaultedInputs": .array(secretNames.defaultedInputs.map(JSON.string)),
+            "overwrites": .bool(overwrites), "foundSecrets": .array(beginning.foundSecrets.map(JSON.string)),
+            "defaultedInputs": .array(beginning.defaultedInputs.map(JSON.string)),
+            "inputDigest": JSON(beginning.inputDigest),
         ]
     }
 
@@ -79,9 +80,10 @@ extension JobRecord {
             folders: JobFolders(
                 document: json["folders"]?["document"].text ?? "", output: json["folders"]?["output"].text ?? ""),
             overwrites: json["overwrites"]?.bool ?? false,
-            secretNames: SecretNames(
-                found: json["foundSecrets"].elements.compactMap(\.string),
-                defaultedInputs: json["defaultedInputs"].elements.compactMap(\.string)))
+            beginning: JobBeginning(
+                foundSecrets: json["foundSecrets"].elements.compactMap(\.string),
+                defaultedInputs: json["defaultedInputs"].elements.compactMap(\.string),
+                inputDigest: json["inputDigest"]?.string))
     }
 }
 

@@ -103,9 +103,8 @@ struct UploadLoss {
                 "the answer to the upload is lost, and the service does not give it again", &writer)
         }
         let generation = await context.submitGeneration
-        var record = SubmitRecord(
-            key: SubmitKey.text(jobKey: context.facts.jobKey, step: context.facts.step, generation: generation),
-            generation: generation, digest: "", phase: .sending)
+        var record = SubmitRecord(of: context.facts.submitName, generation: generation)
+        record.phase = .sending
         record.firstSent = context.facts.started
         record.misses = writer.checkpoint.progress.misses
         let wanted = attempt.captures(endingFrom: writer.checkpoint.phase)
