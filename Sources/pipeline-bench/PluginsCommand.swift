@@ -67,7 +67,8 @@ private struct QuietHost: StageHost {
 
     init(folder: String) {
         facts = StageFacts(
-            job: JobID(at: Timestamp(milliseconds: 0), random: (0, 0)), submitName: SubmitName(jobKey: "bench", step: StepKey(stage: "a")),
+            job: JobID(at: Timestamp(milliseconds: 0), random: (0, 0)),
+            submitName: SubmitName(jobKey: "bench", step: StepKey(stage: "a")),
             pipeline: "bench", attempt: 1, started: Timestamp(milliseconds: 0), deadline: nil,
             folders: JobFolders(document: folder, output: folder), overwrites: false, retry: RetryPolicy(), place: "")
     }

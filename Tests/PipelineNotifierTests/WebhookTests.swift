@@ -82,7 +82,8 @@ struct WebhookTests {
 
     @Test("says what a refusal says at its start, however long that is")
     func longRefusal() async throws {
-        let server = try LoopbackServer { _ in .status(400, body: "no such room" + String(repeating: " a", count: 500_000)) }
+        let body = "no such room" + String(repeating: " a", count: 500_000)
+        let server = try LoopbackServer { _ in .status(400, body: body) }
         defer { server.stop() }
         let failure = try #require(try await bench.deliver(#""webhook": { "POST": "\#(server.url)/hook" }"#))
         #expect(failure.message.contains("answered 400: no such room"))
