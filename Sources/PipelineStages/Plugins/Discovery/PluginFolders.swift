@@ -27,13 +27,18 @@ package struct PluginFolders: Sendable, Hashable {
                 + (installed.map { [$0] } ?? []))
     }
 
-    /// The programs of a role, in the order of the folders and then of the names.
-    package func programs(_ role: PluginRole) -> [PluginProgram] {
+    /// The programs of all roles, one role after the other; those of a role in the order of the folders and then of the names.
+    package func programs() -> [PluginProgram] {
+        let names = paths.map { Self.names(in: $0) }
+        return PluginRole.allCases.flatMap { programs($0, among: names) }
+    }
+
+    private func programs(_ role: PluginRole, among names: [[String]]) -> [PluginProgram] {
         let prefix = role.prefix
         var first: [String: String] = [:]
         var programs: [PluginProgram] = []
-        for folder in paths {
-            for file in Self.names(in: folder) where file.hasPrefix(prefix) {
+        for (folder, names) in zip(paths, names) {
+            for file in names where file.hasPrefix(prefix) {
                 let name = String(file.dropFirst(prefix.count))
                 let path = "\(folder)/\(file)"
                 guard Self.isName(name), Self.isProgram(path) else { continue }
@@ -72,15 +77,20 @@ package struct PluginFolders: Sendable, Hashable {
         return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
     }
 
+    /// The beginning of the names of plugins of all roles.
+    private static let commonPrefix = "pipeline-"
+
+    /// The names in a folder that a plugin may have, sorted. The folders of PATH have thousands of others, of which no text
+    /// is made.
     private static func names(in folder: String) -> [String] {
         guard let stream = opendir(folder) else { return [] }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
-            names.append(
-                withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                })
+            withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                guard strncmp(bytes.bindMemory(to: CChar.self).baseAddress!, commonPrefix, commonPrefix.utf8.count) == 0 else { return }
+                names.append(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
+            }
         }
         return names.sorted()
     }

@@ -34,7 +34,7 @@ package final class PluginHost: Sendable {
 
     /// Returns what is found where, hidden and broken programs too.
     package func reports() async -> [PluginReport] {
-        let programs = PluginRole.allCases.flatMap { folders.programs($0) }
+        let programs = folders.programs()
         let results = await descriptions(of: programs)
         return zip(programs, results).map { PluginReport($0, $1, isReserved: isReserved($0)) }
     }
@@ -44,7 +44,7 @@ package final class PluginHost: Sendable {
     }
 
     private var usable: [PluginProgram] {
-        PluginRole.allCases.flatMap { folders.programs($0) }.filter { $0.hiddenBy == nil && !isReserved($0) }
+        folders.programs().filter { $0.hiddenBy == nil && !isReserved($0) }
     }
 
     private func plugins(of programs: [PluginProgram], withBroken: Bool) async -> PluginSet {
