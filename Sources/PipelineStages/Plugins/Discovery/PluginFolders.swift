@@ -88,7 +88,8 @@ package struct PluginFolders: Sendable, Hashable {
         var names: [String] = []
         while let entry = readdir(stream) {
             withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                guard strncmp(bytes.bindMemory(to: CChar.self).baseAddress!, commonPrefix, commonPrefix.utf8.count) == 0 else { return }
+                guard strncmp(bytes.bindMemory(to: CChar.self).baseAddress!, commonPrefix, commonPrefix.utf8.count) == 0
+                else { return }
                 names.append(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
             }
         }
