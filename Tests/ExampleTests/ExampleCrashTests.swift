@@ -56,7 +56,7 @@ import Testing
         log["_pipeline"] = [
             "inputs": .object(JSONObject(inputs)),
             "environment": .object(JSONObject(fixture.environment.map { ($0.key, .string($0.value)) })),
-            "job": "01example", "key": "example", "end": .string(fixture.end.rawValue),
+            "job": "example", "key": "example", "end": .string(fixture.end.rawValue),
         ]
         try FileManager.default.createDirectory(atPath: folder + "/exchanges", withIntermediateDirectories: true)
         try JSON.object(["log": .object(log)]).text.write(

@@ -119,7 +119,7 @@ struct ExchangeBench {
         ports.callbackURL = { _, step, _ in "https://callback.test/\(step.stage)" }
         let engine = Engine(ports: ports)
         let record = draft.record(
-            id: JobID("01example"), key: "example", started: HastyClock().now, outputFolder: results,
+            id: JobID("example"), key: "example", started: HastyClock().now, outputFolder: results,
             overwrites: false)
         let drive = try await engine.start(record, plan: draft.plan, mode: .attached)
         caller.drive.withLock { $0 = drive }
