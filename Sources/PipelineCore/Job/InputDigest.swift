@@ -19,7 +19,7 @@ package struct InputDigest {
 
     /// The SHA-256 in hex; nil where the job's key is its id, which comes once, and where no request carries a key.
     ///
-    /// Files are read whole.
+    /// Files are read for it.
     package func value() async -> String? {
         guard plan.sendsKeys, job.key != job.id.text, !job.inputs.isEmpty else { return nil }
         var told: [(String, JSON)] = []
@@ -39,7 +39,6 @@ package struct InputDigest {
     /// The name and the digest of a file; one that can't be read fails where it is needed.
     private func content(of path: String) async -> JSON {
         let name = path.split(separator: "/").last.map(String.init) ?? path
-        let digest = try? await files.value(of: .digest(path, .sha256))
-        return [.string(name), digest ?? .null]
+        return [.string(name), JSON(await files.contentDigest(ofFileAt: path))]
     }
 }

@@ -82,6 +82,8 @@ package protocol FileFacts: Sendable {
     func value(of fact: Fact) async throws(StepFailure) -> JSON
     /// Returns what tells one state of the file from another without reading it; nil when that can't be told.
     func fingerprint(ofFileAt path: String) -> String?
+    /// Returns what tells the content of a file from another one's, on any machine; nil when it can't be read.
+    func contentDigest(ofFileAt path: String) async -> String?
     /// Returns whether a file that was written is not on this machine.
     func lacks(fileAt path: String) -> Bool
     /// Returns what tells the file from another one at its path on another machine, the same on all that share it; nil where
@@ -107,6 +109,7 @@ extension FileFacts {
     }
 
     package func fingerprint(ofFileAt path: String) -> String? { nil }
+    package func contentDigest(ofFileAt path: String) async -> String? { nil }
     package func lacks(fileAt path: String) -> Bool { false }
     package func sharedFingerprint(ofFileAt path: String) -> String? { nil }
 }
