@@ -19,19 +19,6 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
         var identity: FileIdentity
     }
 
-    /// How far the file ever came: only more is progress, however often its bytes come.
-    struct Progress: Codable, Sendable, Equatable {
-        /// The most times that it may begin again as another file: its bytes are progress each time.
-        static let mostChanges = 10
-
-        /// The most bytes that ever were there and could be built on.
-        var bytes: Int64
-        /// The version that they are of.
-        var version: Validator?
-        /// The number of times that it began again as another version.
-        var changes = 0
-    }
-
     /// The final path; nil while only the folder is known.
     var target: String?
     /// Bytes of the part that are on the disk.
@@ -54,8 +41,9 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     /// The number of times that a whole file was refused by a rule of the author's that allows another try; nil for
     /// never.
     var refusals: Int?
-    /// How far it ever came; nil in checkpoints of earlier versions.
-    var progress: Progress?
+    /// The most bytes of the file that ever were there and could be built on: only more than these are progress, however
+    /// often they come. Nil in checkpoints of 0.1.0.
+    var farthest: Int64?
     /// The reason for which bytes were thrown away the last time that this was told; nil for never.
     var loss: String?
     /// Set once the part is whole and checked; what is left is its name.
@@ -73,22 +61,6 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
 
     /// True if what is on the disk is what was in the service's coding with gzip.
     var isGUnzipped: Bool { coding.map { ["gzip", "x-gzip"].contains($0.lowercased()) } ?? false }
-
-    /// Notes what can be built on; returns whether it is progress, and not only traffic. Of another version all is.
-    mutating func advance() -> Bool {
-        var progress = self.progress ?? Progress(bytes: 0, version: validator)
-        if let validator, validator != progress.version {
-            if progress.version != nil {
-                progress.bytes = 0
-                progress.changes += 1
-            }
-            progress.version = validator
-        }
-        let isFarther = covered > progress.bytes
-        progress.bytes = max(progress.bytes, covered)
-        self.progress = progress
-        return isFarther
-    }
 
     /// Begins anew, without a byte of the file.
     mutating func startAgain() {

@@ -29,8 +29,7 @@ struct DownloadRun {
     init(_ order: DownloadOrder, from checkpoint: DownloadCheckpoint) {
         self.order = order
         self.checkpoint = checkpoint
-        self.checkpoint.progress =
-            checkpoint.progress ?? .init(bytes: checkpoint.covered, version: checkpoint.validator)
+        self.checkpoint.farthest = checkpoint.farthest ?? checkpoint.covered
         saved = checkpoint.reach
         probes = order.streams > 1 && !order.wanted.headerIsOfContent
     }
@@ -108,7 +107,9 @@ struct DownloadRun {
 
     /// - Parameter lasts: true when another try can build on what there is.
     mutating func commit(lasts: Bool, captures: JSONObject? = nil) async throws(StageFailure) {
-        let progressed = lasts && checkpoint.advance()
+        // What comes once more is traffic, and no progress.
+        let progressed = lasts && checkpoint.covered > checkpoint.farthest ?? 0
+        if progressed { checkpoint.farthest = checkpoint.covered }
         guard checkpoint != committed || captures != nil else { return }
         try await context.commit(checkpoint, captures: captures, progressed: progressed)
         committed = checkpoint

@@ -29,7 +29,6 @@ struct DownloadStage: Stage {
         var checkpoint = checkpoint ?? DownloadCheckpoint()
         if let path = fixedTarget(place), checkpoint.target != path {
             // Another place than before, or the first time.
-            try await removePart(of: checkpoint, place, context)
             checkpoint.startAgain()
             checkpoint.target = path
         }
@@ -37,7 +36,6 @@ struct DownloadStage: Stage {
             stage: self, context: context, place: place, wanted: try await wanted(in: context),
             replaces: try await replaces(in: context), streams: try await context.value(of: parallel),
             expected: try await expected(in: context), partEnding: try await partEnding(in: place, checkpoint, context))
-        try await endIfEverAnother(checkpoint, order)
         var run = DownloadRun(order, from: checkpoint)
         // The transport may hold the file a moment longer than the try lasts; the next try must find it free.
         defer { run.part?.unlock() }
@@ -82,37 +80,6 @@ struct DownloadStage: Stage {
         let own = context.ownPartEnding
         guard let path = checkpoint.target, checkpoint.covered > 0 else { return own }
         return access(path + own, F_OK) != 0 && access(path + ".part", F_OK) == 0 ? ".part" : own
-    }
-
-    /// Fails a download whose file was another one too often: it would never be whole. A retry by a person goes on.
-    private func endIfEverAnother(
-        _ checkpoint: DownloadCheckpoint, _ order: DownloadOrder
-    ) async throws(StageFailure) {
-        guard let changes = checkpoint.progress?.changes, changes >= DownloadCheckpoint.Progress.mostChanges,
-            checkpoint.verified == nil
-        else { return }
-        var checkpoint = checkpoint
-        checkpoint.progress?.changes = 0
-        try await order.context.commit(checkpoint)
-        throw order.definite(
-            "the file at the service was another one \(changes) times before it had come",
-            hint: "'pipeline retry' goes on; \"parallel\", or a link that lives longer, may bring it in time")
-    }
-
-    /// Removes what had come for another place than the one of now, if it is provably its own: nothing would go on from it.
-    /// A whole file, which waits for its name, stays.
-    private func removePart(
-        of former: DownloadCheckpoint, _ place: OutputPath, _ context: StageContext<DownloadCheckpoint>
-    ) async throws(StageFailure) {
-        guard let path = former.target, let proof = former.heldDigest, former.verified == nil else { return }
-        var formerPlace = place
-        if case .file = place { formerPlace = .file(path) }
-        let partPath = path + (try await partEnding(in: formerPlace, former, context))
-        let claims = [PartNote(start: 0, end: former.held, proof: proof)]
-        guard let part = try? context.openPart(partPath, isFresh: false, creates: false) else { return }
-        defer { part.unlock() }
-        guard let found = try? part.proven(claims, from: 0, .proving(claims.algorithms)), found.end > 0 else { return }
-        part.remove()
     }
 
     private func place(in context: StageContext<DownloadCheckpoint>) async throws(StageFailure) -> OutputPath {

@@ -182,28 +182,6 @@ struct DownloadPlaceTests {
         #expect(await bench.resume().finished?["path"]?.string == folder.path + "/sub/evil.obj")
     }
 
-    /// A name that came with a fresh link left the part of the former one behind.
-    @Test("to another name than before leaves no part behind, except what is not its own")
-    func otherName() async throws {
-        for isOwn in [true, false] {
-            let service = try FileService(content) { $0.cuts = [3 << 20] }
-            let bench = try TransferBench(
-                """
-                { "id": "move", "kind": "download", "service": "api", "request": { "GET": "/mesh.obj" },
-                  "to": "${{ stages.link.name }}" }
-                """, url: service.url, folder: folder.path, captured: ["link": ["name"]])
-            bench.captures = ["link": ["name": "first.obj"]]
-            #expect(await bench.resume().failedTry?.kind == .silent)
-            #expect(folder.names.contains("first.obj.part"))
-            if !isOwn { folder.write("first.obj.part", Array("not mine".utf8)) }
-            let second = "second-\(isOwn).obj"
-            bench.captures = ["link": ["name": .string(second)]]
-            #expect(await bench.run().finished != nil)
-            #expect(folder.read(second) == content)
-            #expect(folder.names.contains("first.obj.part") == !isOwn)
-        }
-    }
-
     @Test("that finds another one writing to the same place leaves it alone")
     func locked() async throws {
         let (reached, goOn) = (Gate(), Gate())
