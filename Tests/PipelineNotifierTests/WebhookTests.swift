@@ -80,10 +80,16 @@ struct WebhookTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test("says what a refusal says at its start, however long that is")
-    func longRefusal() async throws {
+    @Test(
+        "says what a refusal says at its start, however long that is, and whether or not it comes whole",
+        arguments: [true, false])
+    func longRefusal(isCut: Bool) async throws {
         let body = "no such room" + String(repeating: " a", count: 500_000)
-        let server = try LoopbackServer { _ in .status(400, body: body) }
+        let server = try LoopbackServer { _ in
+            guard isCut else { return .status(400, body: body) }
+            let head = ScriptedAnswer.Step.head(400, [("Content-Length", "1000000")])
+            return ScriptedAnswer([head, .bytes(Array("no such room".utf8)), .close])
+        }
         defer { server.stop() }
         let failure = try #require(try await bench.deliver(#""webhook": { "POST": "\#(server.url)/hook" }"#))
         #expect(failure.message.contains("answered 400: no such room"))

@@ -9,11 +9,11 @@ private struct HeardAnswer: Sendable {
     /// The connection of an answer that is longer is closed.
     static let mostRead = 64 << 10
 
-    let isSuccess: Bool
+    let status: Int
     private(set) var start: [UInt8] = []
     private var count = 0
 
-    init(status: Int) { isSuccess = (200..<300).contains(status) }
+    init(status: Int) { self.status = status }
 
     mutating func take(_ bytes: UnsafeRawBufferPointer) -> StreamDecision {
         start.append(contentsOf: bytes.prefix(Self.mostKept - start.count))
@@ -23,7 +23,7 @@ private struct HeardAnswer: Sendable {
 }
 
 extension Network {
-    /// Sends a request whose answer matters only by its status: with a success it was taken, whatever comes behind.
+    /// Sends a request whose answer matters only by its status, whatever comes behind, and whether or not that comes whole.
     func post(
         _ request: RequestDescription, decorators: [any RequestDecorator] = [], timeout: Duration
     ) async throws(NotificationFailure) {
@@ -37,22 +37,22 @@ extension Network {
                     return true
                 },
                 onBytes: { bytes in heard.withLock { $0?.take(bytes) ?? .more } }))
-        let response: HTTPExchangeResponse
         do throws(ExchangeFailure) {
-            response = try await exchange(request, decorators: decorators, options: options)
+            _ = try await exchange(request, decorators: decorators, options: options)
         } catch {
-            if heard.withLock({ $0?.isSuccess == true }) { return }
-            throw NotificationFailure(error.message, isRetryable: error.isRetryable)
+            guard error.gotAnswer, heard.withLock({ $0 != nil }) else {
+                throw NotificationFailure(error.message, isRetryable: error.isRetryable)
+            }
         }
-        guard !response.isSuccess else { return }
+        guard let answer = heard.withLock(\.self), !(200..<300).contains(answer.status) else { return }
         let server =
             (URLParts(request.url)?.authority.unicodeScalars.split(separator: "@").last).map { String($0) }
             ?? "the server"
         // Whoever keeps it takes secrets out and cuts it then: half of one could not be told from other text.
-        let start = String(decoding: heard.withLock { $0?.start ?? [] }, as: UTF8.self)
+        let start = String(decoding: answer.start, as: UTF8.self)
         throw NotificationFailure(
-            "\(server) answered \(response.status)" + (start.isEmpty ? "" : ": \(start)"),
-            hint: response.status == 410 ? "the receiver wants no more notifications" : nil,
-            isRetryable: [408, 425, 429].contains(response.status) || response.status >= 500)
+            "\(server) answered \(answer.status)" + (start.isEmpty ? "" : ": \(start)"),
+            hint: answer.status == 410 ? "the receiver wants no more notifications" : nil,
+            isRetryable: [408, 425, 429].contains(answer.status) || answer.status >= 500)
     }
 }
