@@ -105,6 +105,6 @@ extension JobRecord {
 extension JobRecord {
     /// What the keys of a step's submits are made from.
     package func submitName(of step: StepKey) -> SubmitName {
-        SubmitName(jobKey: key, inputDigest: beginning.inputDigest, step: step)
+        SubmitName(jobKey: key, inputDigest: beginning.inputDigest, isItem: item != nil, step: step)
     }
 }

@@ -19,8 +19,6 @@ package struct Plan: Sendable {
     package let fetchedInputs: [String: [String]]
     /// True if the document names local files by itself, besides those that inputs give.
     package let namesFiles: Bool
-    /// True if a request may carry a key by which the service recognises a repetition.
-    package let sendsKeys: Bool
     /// Values of the document itself that expressions give, to be checked once they are known.
     let checks: [SettingCheck]
     private let positions: [String: Int]
@@ -28,9 +26,8 @@ package struct Plan: Sendable {
     init(
         definition: PipelineDefinition, stages: [PlannedStage], finally: [PlannedStage],
         uses: some Sequence<ReferenceUse>, checks: [SettingCheck], warnings: [Diagnostic],
-        fetchedInputs: [String: [String]], namesFiles: Bool, sendsKeys: Bool
+        fetchedInputs: [String: [String]], namesFiles: Bool
     ) {
-        self.sendsKeys = sendsKeys
         self.namesFiles = namesFiles
         self.fetchedInputs = fetchedInputs
         self.warnings = DiagnosticReport(source: definition.source, diagnostics: warnings)

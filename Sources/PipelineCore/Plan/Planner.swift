@@ -43,8 +43,7 @@ package struct Planner {
             warnings: findings.warnings,
             fetchedInputs: Dictionary(
                 uniqueKeysWithValues: (drafts + finals).map { ($0.definition.id, $0.fetchedInputs(of: definition)) }),
-            namesFiles: findings.namesFiles,
-            sendsKeys: (drafts + finals).contains { $0.sendsKey(in: definition) })
+            namesFiles: findings.namesFiles)
     }
 
     /// What stands around stages is checked where it stands: so a service that no stage names is checked too, and what

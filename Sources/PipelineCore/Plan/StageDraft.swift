@@ -83,23 +83,6 @@ final class StageDraft {
         }
     }
 
-    /// Returns whether a key by which the service recognises a repetition may go out with one of its requests.
-    func sendsKey(in document: PipelineDefinition) -> Bool {
-        let service = document.services.first { $0.name == options?.service }
-        let around = (service?.decorators ?? []) + document.defaults.decorators
-        return stage?.settlesSubmit == true || around.contains { $0.name == "idempotencyKey" }
-            || uses.contains { $0.reference.root == .ownKey } || Self.namesKey(definition.place.node)
-    }
-
-    private static func namesKey(_ node: JSONNode) -> Bool {
-        switch node.content {
-        case .object(let members):
-            members.contains { $0.name == "once" || $0.name == "idempotencyKey" || namesKey($0.value) }
-        case .array(let elements): elements.contains(where: namesKey)
-        case .null, .bool, .number, .string: false
-        }
-    }
-
     private static func add(_ token: String, to found: inout [String]) {
         if !found.contains(token) { found.append(token) }
     }

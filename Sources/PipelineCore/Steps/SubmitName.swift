@@ -4,18 +4,24 @@ package struct SubmitName: Sendable, Hashable {
     package let jobKey: String
     /// What the job's inputs were; nil for a job whose keys don't tell.
     package let inputDigest: String?
+    /// True for the job of a batch's item.
+    package let isItem: Bool
     package let step: StepKey
 
-    package init(jobKey: String, inputDigest: String? = nil, step: StepKey) {
+    package init(jobKey: String, inputDigest: String? = nil, isItem: Bool = false, step: StepKey) {
         self.jobKey = jobKey
         self.inputDigest = inputDigest
+        self.isItem = isItem
         self.step = step
     }
 
     /// The key under which a service recognises a submit that is sent again: a UUID of version 8 (RFC 9562, section 5.8),
     /// accepted by services that want a UUID.
     package func key(ofGeneration generation: Int) -> String {
-        var name = "pipeline-submit\n\(jobKey)\n\(step.stage)\n\(step.item.map(String.init) ?? "-")\n\(generation)"
+        var job = jobKey
+        // The digest tells the item.
+        if isItem, inputDigest != nil, let end = jobKey.lastIndex(of: ".") { job = String(jobKey[..<end]) }
+        var name = "pipeline-submit\n\(job)\n\(step.stage)\n\(step.item.map(String.init) ?? "-")\n\(generation)"
         if let inputDigest { name += "\n\(inputDigest)" }
         var digits = Array(SHA256Text.hex(of: name).utf8.prefix(32))
         digits[12] = UInt8(ascii: "8")

@@ -14,20 +14,21 @@ private struct KnownFiles: FileFacts {
 
 @Suite struct InputDigestTests {
     private static func digest(
-        _ inputs: JSONObject, key: String? = "nightly", reads: String = "${{ self.key }}"
+        _ inputs: JSONObject, key: String? = "nightly", item: String? = nil
     ) async throws -> String? {
         let text = """
             { "pipeline": 1, "name": "test",
-              "inputs": { "takes": { "type": "files" }, "language": { "type": "string" } },
-              "stages": [ { "id": "a", "kind": "step", "reads": "\(reads)" } ] }
+              "inputs": { "takes": { "type": "files" }, "language": { "type": "json" } },
+              "stages": [ { "id": "a", "kind": "step", "reads": "${{ self.key }}" } ] }
             """
         let catalogue = Catalogue(kinds: JobStateTests.kinds, checkDecorators: { _, _ in })
         let plan = try Planner(catalogue: catalogue).plan(SourceText(name: "test.json", text: text))
         let id = JobID("01jcxyz0000000000000000000")
-        let record = JobRecord(
+        var record = JobRecord(
             id: id, pipeline: "test", key: key ?? id.text, started: Timestamp(milliseconds: 0), source: text,
             sourceName: "test.json", digest: "d", inputs: inputs, environment: [:],
             folders: JobFolders(document: "/", output: "/"), overwrites: false)
+        record.item = item.map { BatchItem(batch: id, key: $0) }
         let files = KnownFiles(digests: ["/a/1.wav": "aa", "/b/1.wav": "aa", "/a/2.wav": "bb"])
         return await InputDigest(of: record, plan: plan, files: files).value()
     }
@@ -43,11 +44,22 @@ private struct KnownFiles: FileFacts {
         #expect(try await Self.digest(["takes": ["/a/1.wav"], "language": "de"]) != first)
     }
 
-    @Test("is not asked for where the key comes once, or where none is sent")
+    @Test("is the same for values that are equal, and another one for each item, whatever its number")
+    func equalValues() async throws {
+        let first = try await Self.digest(["language": ["a": 1, "b": [2.0]]], item: "x")
+        #expect(try await Self.digest(["language": ["b": [2], "a": 1.0]], item: "x") == first)
+        #expect(try await Self.digest(["language": ["a": 1, "b": [2.5]]], item: "x") != first)
+        #expect(try await Self.digest(["language": ["a": 1, "b": [2]]], item: "y") != first)
+        let step = StepKey(stage: "a")
+        let keys = ["n.1", "n.7"].map { key in
+            SubmitName(jobKey: key, inputDigest: first, isItem: true, step: step).key(ofGeneration: 1)
+        }
+        #expect(Set(keys).count == 1)
+    }
+
+    @Test("is not asked for where the key comes once, or where nothing was given")
     func without() async throws {
         #expect(try await Self.digest(["takes": ["/a/1.wav"], "language": "en"], key: nil) == nil)
-        let unread = "${{ inputs.language }}"
-        #expect(try await Self.digest(["takes": ["/a/1.wav"], "language": "en"], reads: unread) == nil)
         #expect(try await Self.digest([:]) == nil)
     }
 }
