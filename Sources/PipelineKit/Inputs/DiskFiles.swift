@@ -47,18 +47,19 @@ package struct DiskFiles: FileFacts {
     package func fingerprint(ofFileAt path: String) -> String? { SourceFingerprint.text(ofFileAt: path) }
 
     /// The SHA-256 in hex. A job does not wait until all of a large file has been read: of more than 1 MiB its size, and the
-    /// SHA-256 of 16 pieces of 64 KiB, the first at its start and the last at its end.
+    /// SHA-256 of four pieces of 256 KiB, the first at its start and the last at its end.
     @concurrent package func contentDigest(ofFileAt path: String) async -> String? {
-        try? Self.contentDigest(path, piece: 64 << 10)
+        try? Self.contentDigest(path, piece: 256 << 10)
     }
 
-    /// - Parameter piece: the number of bytes of each of the 16 pieces of a file that has more.
+    /// - Parameter piece: the number of bytes of each of the pieces of a file that has more.
     static func contentDigest(_ path: String, piece: Int64) throws(StepFailure) -> String {
         let size = Int64(try size(path))
-        guard size > 16 * piece else { return try FileDigest.hex(.sha256, of: path) }
+        let pieces: Int64 = 4
+        guard size > pieces * piece else { return try FileDigest.hex(.sha256, of: path) }
         var digests = "\(size)"
-        for number in 0..<Int64(16) {
-            let start = (size - piece) / 15 * number + (number == 15 ? (size - piece) % 15 : 0)
+        for number in 0..<pieces {
+            let start = (size - piece) * number / (pieces - 1)
             digests += " " + (try FileDigest.hex(.sha256, of: path, in: start..<(start + piece)))
         }
         return SHA256.hash(data: Array(digests.utf8)).hex
