@@ -21,29 +21,55 @@ struct ChangedFileTests {
               "request": { "PUT": "/slots/${{ stages.slot.id }}" } } ] }
         """
 
+    /// A service that hangs at the first file, and takes all that are sent once it is up.
+    private struct Slots {
+        private final class State: Sendable {
+            let isUp = Mutex(false)
+            let sent = Mutex<[[UInt8]]>([])
+            let asked = Gate()
+        }
+
+        private let state: State
+        let server: LoopbackServer
+
+        var sent: [[UInt8]] { state.sent.withLock(\.self) }
+
+        init() throws {
+            let state = State()
+            self.state = state
+            server = try LoopbackServer { request in
+                guard request.method == "PUT" else { return .json(#"{"id": "s1"}"#) }
+                state.asked.open()
+                guard state.isUp.withLock(\.self) else { return ScriptedAnswer([.stall]) }
+                state.sent.withLock { $0.append(request.body) }
+                return .json("{}")
+            }
+        }
+
+        func wait() async { await state.asked.wait() }
+        func comeUp() { state.isUp.withLock { $0 = true } }
+    }
+
+    /// Runs the document until the file is being sent, and kills the program; returns the environment to go on in.
+    private func killed(_ file: String, in workplace: Workplace, _ slots: Slots) async throws -> [String: String] {
+        let environment = ["API_URL": slots.server.url]
+        let program = try workplace.start("run", file, "-i", "audio=a.wav", environment: environment)
+        await slots.wait()
+        program.signal(SIGKILL)
+        _ = await program.end
+        slots.comeUp()
+        return environment
+    }
+
     /// The second attempt sent the new bytes to the slot of the old ones.
     @Test("and has changed since is not sent, however often it is tried")
     func changed() async throws {
         try await withWorkplace { workplace in
-            let isUp = Mutex(false)
-            let sent = Mutex<[[UInt8]]>([])
-            let asked = Gate()
-            let server = try LoopbackServer { request in
-                guard request.method == "PUT" else { return .json(#"{"id": "s1"}"#) }
-                asked.open()
-                guard isUp.withLock(\.self) else { return ScriptedAnswer([.stall]) }
-                sent.withLock { $0.append(request.body) }
-                return .json("{}")
-            }
-            defer { server.stop() }
+            let slots = try Slots()
+            defer { slots.server.stop() }
             let file = try workplace.write("declared.json", Self.document)
             try workplace.write("a.wav", "the first take")
-            let environment = ["API_URL": server.url]
-            let program = try workplace.start("run", file, "-i", "audio=a.wav", environment: environment)
-            await asked.wait()
-            program.signal(SIGKILL)
-            _ = await program.end
-            isUp.withLock { $0 = true }
+            let environment = try await killed(file, in: workplace, slots)
             try workplace.write("a.wav", "another take, and a longer one")
             let first = try await workplace.run("resume", environment: environment)
             #expect(first.cause == .exited(1), "\(first)")
@@ -53,8 +79,7 @@ struct ChangedFileTests {
                 #expect(again.cause == .exited(1), "\(again)")
                 #expect(again.errors.contains("a.wav has changed since the job read it"), "\(again)")
             }
-            let isEmpty = sent.withLock(\.isEmpty)
-            #expect(isEmpty)
+            #expect(slots.sent.isEmpty)
         }
     }
 
@@ -66,33 +91,18 @@ struct ChangedFileTests {
         ])
     func touched(told: String) async throws {
         try await withWorkplace { workplace in
-            let isUp = Mutex(false)
-            let sent = Mutex<[[UInt8]]>([])
-            let asked = Gate()
-            let server = try LoopbackServer { request in
-                guard request.method == "PUT" else { return .json(#"{"id": "s1"}"#) }
-                asked.open()
-                guard isUp.withLock(\.self) else { return ScriptedAnswer([.stall]) }
-                sent.withLock { $0.append(request.body) }
-                return .json("{}")
-            }
-            defer { server.stop() }
+            let slots = try Slots()
+            defer { slots.server.stop() }
             let document = Self.document.replacingOccurrences(of: "size(inputs.audio)", with: told)
             let file = try workplace.write("declared.json", document)
             try workplace.write("a.wav", "17")
-            let environment = ["API_URL": server.url]
-            let program = try workplace.start("run", file, "-i", "audio=a.wav", environment: environment)
-            await asked.wait()
-            program.signal(SIGKILL)
-            _ = await program.end
-            isUp.withLock { $0 = true }
+            let environment = try await killed(file, in: workplace, slots)
             try workplace.write("a.wav", "17")
             // What was begun with the file as it was is given up first.
             _ = try await workplace.run("resume", environment: environment)
             let again = try await workplace.run("retry", "last", environment: environment)
             #expect(again.cause == .exited(0), "\(again)")
-            let bodies = sent.withLock(\.self)
-            #expect(bodies == [Array("17".utf8)])
+            #expect(slots.sent == [Array("17".utf8)])
         }
     }
 }

@@ -149,17 +149,20 @@ struct EncodedSecretTests {
         }
     }
 
+    /// A page of seven, whose next URL repeats the key; each third request fails.
+    private static func page(for request: ReceivedRequest) -> ScriptedAnswer {
+        if request.number.isMultiple(of: 3) { return .status(500) }
+        let mark = request.target.firstRange(of: "page=")
+        let page = mark.flatMap { Int(request.target[$0.upperBound...].prefix { $0.isNumber }) } ?? 1
+        let next = page < 7 ? "\"/list?page=\(page + 1)&key=list-key%2F0815\"" : "null"
+        return .json("{\"data\":[\(page)],\"next\":\(next)}")
+    }
+
     // No page was ever kept, and each attempt began with the first one.
     @Test("in the next URL of a list that is broken off again and again, which goes on there all the same")
     func nextPages() async throws {
         let key = "list-key/0815"
-        let server = try LoopbackServer { request in
-            if request.number.isMultiple(of: 3) { return .status(500) }
-            let mark = request.target.firstRange(of: "page=")
-            let page = mark.flatMap { Int(request.target[$0.upperBound...].prefix { $0.isNumber }) } ?? 1
-            let next = page < 7 ? "\"/list?page=\(page + 1)&key=list-key%2F0815\"" : "null"
-            return .json("{\"data\":[\(page)],\"next\":\(next)}")
-        }
+        let server = try LoopbackServer { Self.page(for: $0) }
         defer { server.stop() }
         let document = """
             { "pipeline": 1, "name": "list", "retry": { "attempts": 2, "delay": "20ms" },
@@ -184,12 +187,7 @@ struct EncodedSecretTests {
     @Test("in the next URL of a list that repeats a token which a stage captured")
     func capturedTokens() async throws {
         let server = try LoopbackServer { request in
-            if request.path == "/login" { return .json(#"{"token":"list-key/0815"}"#) }
-            if request.number.isMultiple(of: 3) { return .status(500) }
-            let mark = request.target.firstRange(of: "page=")
-            let page = mark.flatMap { Int(request.target[$0.upperBound...].prefix { $0.isNumber }) } ?? 1
-            let next = page < 7 ? "\"/list?page=\(page + 1)&key=list-key%2F0815\"" : "null"
-            return .json("{\"data\":[\(page)],\"next\":\(next)}")
+            request.path == "/login" ? .json(#"{"token":"list-key/0815"}"#) : Self.page(for: request)
         }
         defer { server.stop() }
         let document = """
