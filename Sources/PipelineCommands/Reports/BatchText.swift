@@ -31,6 +31,13 @@ struct BatchText {
         return done + (failed > 0 ? "  ✗\(failed)" : "")
     }
 
+    /// The sentence about a batch whose pipe broke off.
+    var cut: String {
+        let count = batch.itemCount == 1 ? "1 item was" : "\(batch.itemCount) items were"
+        return "suspended (\(count) read of its standard input before it was cut); "
+            + "run the same command again: it adds the rest, and what is done stays done"
+    }
+
     /// The name of an item as a JOB.
     func path(of item: String) -> String { ShellWord.quoted("\(key)/\(item)") }
 

@@ -309,13 +309,6 @@ struct BatchSession {
 
     // MARK: Ending
 
-    /// The sentence about a batch whose pipe broke off.
-    private func cutText(_ key: String, _ batch: BatchRecord) -> String {
-        let count = batch.itemCount == 1 ? "1 item was" : "\(batch.itemCount) items were"
-        return "suspended (\(count) read of its standard input before it was cut); "
-            + "run the same command again: it adds the rest, and what is done stays done"
-    }
-
     /// Says how it ended, and gives the status.
     func report(_ end: BatchRunner.End, of job: JobSnapshot) async throws -> ExitStatus {
         let (key, id) = (job.record.key, job.record.id)
@@ -357,7 +350,7 @@ struct BatchSession {
             console.note("error: \(count) \(count == 1 ? "row is" : "rows are") bad, and --strict starts nothing then")
             return .invalid
         case .cut:
-            console.note(cutText(key, batch))
+            console.note(text.cut)
             return .suspended
         case .read, .left: return .succeeded
         case .lost:
