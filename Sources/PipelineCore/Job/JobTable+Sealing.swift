@@ -9,12 +9,8 @@ extension JobTable {
         let stages = plan.stages + plan.finally
         guard stages.contains(where: { $0.captures.contains(where: \.isSecret) }) else { return [] }
         return snapshot.steps.sorted { $0.key < $1.key }.flatMap { key, step -> [(name: String, value: String)] in
-            let names = (plan.stage(key.stage)?.captures ?? []).filter(\.isSecret).map(\.name)
-            if names.isEmpty { return [] }
-            let captures = values.opened(step.captures)
-            return names.flatMap { name in
-                (captures[name] ?? .null).secretTexts.map { (name: "\(key.stage).\(name)", value: $0) }
-            }
+            guard let stage = plan.stage(key.stage), stage.captures.contains(where: \.isSecret) else { return [] }
+            return stage.secretTexts(in: values.opened(step.captures))
         }
     }
 }

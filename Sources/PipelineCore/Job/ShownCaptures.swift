@@ -30,12 +30,8 @@ package struct ShownCaptures: Sendable {
         var known: Set<String> = []
         var texts: [(name: String, value: String)] = []
         for (key, step) in steps.sorted(by: { $0.key < $1.key }) {
-            guard let names = secrets[key.stage] else { continue }
-            for member in step.captures where names.contains(member.name) {
-                for text in member.value.secretTexts where known.insert(text).inserted {
-                    texts.append(("\(key.stage).\(member.name)", text))
-                }
-            }
+            let own = plan.stage(key.stage)?.secretTexts(in: step.captures) ?? []
+            texts += own.filter { known.insert($0.value).inserted }
         }
         redactor = Redactor(texts)
     }

@@ -56,9 +56,7 @@ struct SecretReader: Sendable {
 
     /// Hides the values of captures that are secret.
     func hide(_ captures: JSONObject, of stage: PlannedStage?) {
-        for declared in stage?.captures ?? [] where declared.isSecret {
-            guard let value = captures[declared.name], value != .null else { continue }
-            redactor.add(value.secretTexts.map { ("\(stage?.id ?? "").\(declared.name)", $0) })
-        }
+        guard let texts = stage?.secretTexts(in: captures), !texts.isEmpty else { return }
+        redactor.add(texts)
     }
 }
