@@ -75,7 +75,7 @@ package struct Engine: Sendable {
         let found = await findOptionalSecrets(of: plan)
         var record = record
         record.beginning.foundSecrets = found.keys.sorted()
-        record.beginning.inputDigest = await InputDigest(of: record, plan: plan, files: ports.files).value()
+        record.beginning.inputDigest = await inputDigest(of: record, plan)
         let steps = (plan.stages + plan.finally).map { stage in
             (
                 StepKey(stage: stage.id),
@@ -90,6 +90,14 @@ package struct Engine: Sendable {
         let executor = executor(
             snapshot, plan, lease, secretInputs, secrets: found, settings: settings(interactivity), marks: marks)
         return JobHandle(executor: executor, job: record.id, lease: try await executor.create(begins: begins))
+    }
+
+    /// What the inputs are, with what stands in their files at this moment.
+    private func inputDigest(of record: JobRecord, _ plan: Plan) async -> String? {
+        guard let digest = InputDigest(of: record, plan: plan) else { return nil }
+        var contents: [String: String] = [:]
+        for path in digest.files { contents[path] = await ports.files.contentDigest(ofFileAt: path) }
+        return digest.value(of: contents)
     }
 
     /// The secrets that the document can do without and that are there: what begins with one is not to go on without

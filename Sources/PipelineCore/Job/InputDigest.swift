@@ -1,4 +1,4 @@
-import JSONPath
+package import JSONPath
 
 /// What a job's inputs were, as far as the keys of its submits tell: their values, and of files the names and what stands in
 /// them.
@@ -8,39 +8,50 @@ import JSONPath
 /// the same job. Folders and times of files don't count, for they are others on the next machine; nor do secret inputs, of
 /// which no digest is kept.
 package struct InputDigest {
-    let job: JobRecord
-    let plan: Plan
-    let files: any FileFacts
+    private let job: JobRecord
+    private let inputs: [InputDefinition]
 
-    package init(of job: JobRecord, plan: Plan, files: any FileFacts) {
+    /// Nil where the job's key is its id, which comes once.
+    package init?(of job: JobRecord, plan: Plan) {
+        guard job.key != job.id.text, !job.inputs.isEmpty else { return nil }
         self.job = job
-        self.plan = plan
-        self.files = files
+        inputs = plan.definition.inputs
     }
 
-    /// The SHA-256 in hex; nil where the job's key is its id, which comes once.
-    package func value() async -> String? {
-        guard job.key != job.id.text, !job.inputs.isEmpty else { return nil }
+    /// The absolute paths of the files whose content tells.
+    package var files: [String] { inputs.flatMap { $0.files(of: job.inputs[$0.name]) } }
+
+    /// The SHA-256 in hex.
+    ///
+    /// - Parameter contents: what tells the content of each file from another one's; none of one that can't be read, which
+    ///   fails where it is needed.
+    package func value(of contents: [String: String]) -> String {
         var told: [(String, JSON)] = []
-        for input in plan.definition.inputs {
+        for input in inputs {
             guard let value = job.inputs[input.name] else { continue }
-            switch input.kind {
-            case .file, .files:
-                var contents: [JSON] = []
-                for path in (value.array ?? [value]).compactMap(\.string) { contents.append(await content(of: path)) }
-                told.append((input.name, .array(contents)))
-            case .url, .string, .number, .boolean, .json: told.append((input.name, value))
+            guard input.isOfFiles else {
+                told.append((input.name, value))
+                continue
             }
+            let files = input.files(of: value).map { path -> JSON in
+                [.string(path.split(separator: "/").last.map(String.init) ?? path), JSON(contents[path])]
+            }
+            told.append((input.name, .array(files)))
         }
         // An item is known by its own name: its number is another one when one before it is gone.
         if let item = job.item { told.append((" item", .string(item.key))) }
         return SHA256Text.hex(of: JSON.object(JSONObject(told)).sorted.text)
     }
+}
 
-    /// The name and the content of a file; one that can't be read fails where it is needed.
-    private func content(of path: String) async -> JSON {
-        let name = path.split(separator: "/").last.map(String.init) ?? path
-        return [.string(name), JSON(await files.contentDigest(ofFileAt: path))]
+extension InputDefinition {
+    /// True if its value is a path, or an array of paths.
+    fileprivate var isOfFiles: Bool { kind == .file || kind == .files }
+
+    /// The paths that a value of it names.
+    package func files(of value: JSON?) -> [String] {
+        guard isOfFiles, let value else { return [] }
+        return (value.array ?? [value]).compactMap(\.string)
     }
 }
 

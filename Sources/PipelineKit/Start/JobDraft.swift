@@ -83,11 +83,7 @@ package struct JobDraft: Sendable {
     }
 
     /// The files that the inputs name, absolute, but for those of secret inputs.
-    var files: [String] {
-        plan.definition.inputs.filter { !$0.isSecret && ($0.kind == .file || $0.kind == .files) }.flatMap { input in
-            (inputs[input.name].map { $0.array ?? [$0] } ?? []).compactMap(\.string)
-        }
-    }
+    var files: [String] { plan.definition.inputs.filter { !$0.isSecret }.flatMap { $0.files(of: inputs[$0.name]) } }
 
     /// The values that anybody may see.
     var shownInputs: JSONObject {
