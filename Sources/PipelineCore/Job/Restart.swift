@@ -40,7 +40,8 @@ struct Restart {
         let again = table.snapshot.steps.filter { $0.value.state.name.isRetried && retries($0.key) }.map(\.key)
         for stage in Set(again.map(\.stage)) {
             reopen(stage, in: table)
-            reopenReaders(of: stage, in: table)
+            let own = table.step(StepKey(stage: stage))
+            reopenReaders(of: stage, since: own?.state.name.isRetried == true ? own?.ended : nil, in: table)
         }
     }
 
@@ -67,11 +68,15 @@ struct Restart {
         reopenReaders(of: stage, in: table)
     }
 
-    private mutating func reopenReaders(of stage: String, in table: JobTable) {
+    /// - Parameter end: when the stage failed. Who had begun before that has read what it gave earlier, and it failed when it
+    ///   ran again for fresh captures: what came of the earlier ones, and may have been paid for, stays.
+    private mutating func reopenReaders(of stage: String, since end: Timestamp? = nil, in table: JobTable) {
         for reader in table.plan.stages {
             guard reader.reads(stage) else { continue }
             let isRead = reader.readsWhole(stage)
-            if reader.forEach?.followed != stage { reopenItems(of: reader.id, all: isRead, in: table) }
+            let follows = reader.forEach?.followed == stage
+            if let end, !follows, let began = table.step(StepKey(stage: reader.id))?.started, began < end { continue }
+            if !follows { reopenItems(of: reader.id, all: isRead, in: table) }
             reopen(reader.id, in: table)
         }
     }
@@ -236,6 +241,12 @@ extension JobSnapshot {
         return steps.contains { key, step in
             stages.contains(key.stage) && (step.state.name == .unknown || openSubmit(of: key) != nil)
         }
+    }
+
+    /// Returns whether a step that failed begins its remote job anew when it is tried again: the last one is over, or gone.
+    package func submitsAgain(_ key: StepKey) -> Bool {
+        guard let submit = submits[key] else { return false }
+        return submit.phase == .intent && submit.generation > 1
     }
 
     /// True if something of it failed or was cancelled, also where the job succeeded all the same.

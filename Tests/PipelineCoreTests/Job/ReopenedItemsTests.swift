@@ -74,6 +74,37 @@ import Testing
         #expect(pending == ["a", "a[1]", "e", "e[1]", "f", "k", "r", "r[0]", "r[1]", "w", "w[0]", "w[1]"])
     }
 
+    /// A login was refused when a download needed a fresh token: a resume sent the file again, and ordered the finished job
+    /// once more.
+    @Test(
+        "what has read a stage before that failed for want of fresh captures stays; what lived with its failure does not",
+        arguments: [StepState.failed(Samples.failure), .cancelled])
+    func failedRenewal(end: StepState) throws {
+        let stages = #"""
+            { "id": "a", "kind": "step" },
+            { "id": "b", "kind": "step", "needs": [], "reads": "${{ stages.a.x ?? 1 }}" },
+            { "id": "c", "kind": "step", "needs": [], "reads": "${{ stages.a.x ?? 1 }}" },
+            { "id": "d", "kind": "step", "needs": [], "reads": "${{ stages.b.x ?? 1 }}" },
+            { "id": "e", "kind": "step", "needs": [], "forEach": "split('p,q', ',')", "reads": "${{ stages.a.x ?? 1 }}" }
+            """#
+        func step(_ state: StepState, from began: Double, to end: Double?) -> StepRecord {
+            var step = StepRecord(state: state)
+            step.started = Samples.now + .seconds(began)
+            step.ended = end.map { Samples.now + .seconds($0) }
+            return step
+        }
+        let steps = [
+            Self.key("a"): step(end, from: -10, to: -8), Self.key("b"): step(Self.done, from: -20, to: -15),
+            Self.key("c"): step(Self.done, from: -8, to: -5), Self.key("d"): step(Self.done, from: -14, to: -13),
+            Self.key("e"): step(Self.done, from: -20, to: -15), Self.key("e", 0): step(Self.done, from: -19, to: -18),
+            Self.key("e", 1): step(Self.done, from: -18, to: -16),
+        ]
+        var table = try Self.table(stages, steps)
+        try Restart(.failed, of: table).perform(.attached, in: &table)
+        let pending = table.snapshot.steps.filter { $0.value.state == .pending }.map { "\($0.key)" }.sorted()
+        #expect(pending == ["a", "c"])
+    }
+
     private static let repeated = """
         { "id": "a", "kind": "step" }, { "id": "b", "kind": "step", "forEach": "stages.a.x" }
         """
