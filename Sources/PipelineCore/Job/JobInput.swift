@@ -74,6 +74,8 @@ package struct StepNotes: Sendable {
     package var report: FirstReport?
     /// The time when the service says that it ended.
     package var ended: Timestamp?
+    /// The cost of a remote job that ended without a result.
+    package var cost: Double?
 
     package init() {}
 

@@ -210,7 +210,9 @@ actor JobExecutor {
         case .failure(.stopped): end = .stopped
         case .failure(.journal(let failure)): throw failure
         }
-        _ = try await take(.ended(key, end, notes.take(key), random: ports.randomness.unit()))
+        var noted = notes.take(key)
+        if case .failed(let failed) = end, failed.endsRemoteJob { noted.cost = try await evaluator(of: key)?.cost() }
+        _ = try await take(.ended(key, end, noted, random: ports.randomness.unit()))
         guard let ended = state.table.step(key)?.state, ended.isEnded else { return }
         notes.forget(key)
         notes.claims.end(key, succeeded: ended.name == .succeeded)

@@ -6,11 +6,14 @@ import PipelineCore
 struct JobMeter {
     /// The submits as they were last committed.
     private var submits: [StepKey: SubmitRecord]
+    /// The costs of steps as they were last committed.
+    private var costs: [StepKey: Double]
     private let started: Timestamp
     private let pipeline: String
 
     init(_ job: JobSnapshot) {
         submits = job.submits
+        costs = job.steps.compactMapValues(\.cost)
         started = job.record.started
         pipeline = job.record.pipeline
     }
@@ -22,7 +25,9 @@ struct JobMeter {
         var failed: Set<StepKey> = []
         for change in changes {
             switch change {
-            case .step(let key, let step): steps[key] = step
+            case .step(let key, let step):
+                steps[key] = step
+                count(step.cost, of: key, &all)
             case .submit(let key, let record): count(record, of: key, plan, &all)
             case .resume(let record): all.count(.resumes, [record.reason.rawValue])
             case .event(let event):
@@ -37,6 +42,13 @@ struct JobMeter {
         return all
     }
 
+    private mutating func count(_ cost: Double?, of key: StepKey, _ all: inout Measurements) {
+        guard let cost, cost != costs[key] else { return }
+        let more = cost - (costs.updateValue(cost, forKey: key) ?? 0)
+        // What comes back is no cost: a counter never falls.
+        if more > 0 { all.count(.cost, [pipeline], by: more) }
+    }
+
     private func count(
         _ event: JobEvent, _ step: StepRecord?, hasFailed failed: Set<StepKey>, _ plan: Plan, _ all: inout Measurements
     ) {
@@ -45,10 +57,7 @@ struct JobMeter {
         case .jobFailed: countEnd("failed", event, &all)
         case .jobCancelled: countEnd("cancelled", event, &all)
         case .attemptFailed: countAttempt("failed", event, step, plan, &all)
-        case .stageSucceeded:
-            finish("succeeded", event, step, plan, &all)
-            // What comes back is no cost: a counter never falls.
-            if let cost = step?.cost, cost > 0 { all.count(.cost, [pipeline], by: cost) }
+        case .stageSucceeded: finish("succeeded", event, step, plan, &all)
         case .stageFailed:
             // The attempt that it failed with has an event of its own, where it was one that could be repeated.
             finish(event.step.map(failed.contains) == true ? nil : "failed", event, step, plan, &all)

@@ -142,7 +142,12 @@ struct StepEvaluator: Sendable {
         return messages
     }
 
-    /// Returns what the success has cost; nil, with the reason, where that can't be told.
+    /// Returns what a remote job has cost that ended without a result; nil where nobody can tell.
+    func cost() async throws(JournalFailure) -> Double? {
+        try await cost(values.opened(step.captures)).0
+    }
+
+    /// Returns what the end has cost; nil, with the reason, where that can't be told.
     private func cost(_ own: JSONObject) async throws(JournalFailure) -> (Double?, problem: String?) {
         guard let cost = stage.cost, stage.forEach == nil || key.item != nil else { return (nil, nil) }
         do throws(StageFailure) {

@@ -47,7 +47,7 @@ extension ComputeStage {
         switch verdict {
         case .ruledOut(var failure, let allowsRetry):
             if allowsRetry { return .failedPoll(detail: failure.title, floor: floor) }
-            if try await rules.findEnd(in: answer) { return .ended(failure) }
+            if try await rules.findEnd(in: answer) { return .ended(failure, answer) }
             if failure.hint == nil, try await requests.isExpected(answer, of: rendered, in: context) {
                 failure.hint =
                     "'fail' speaks of the request, 'failWhen' and 'failed' of the job, which is asked for again; "
@@ -94,7 +94,7 @@ extension ComputeStage {
         switch poll.lists.meaning(of: status) {
         case .running: return .running(report)
         case .succeeded: return .succeeded(answer)
-        case .failed, .cancelled: return .ended(jobFailure(poll, status, answer, rendered, in: context))
+        case .failed, .cancelled: return .ended(jobFailure(poll, status, answer, rendered, in: context), answer)
         case nil where poll.unknownStatus == .running: return .running(report)
         case nil:
             let shown = ShownText.excerpt(status.text, limit: 60, in: context)
@@ -147,6 +147,8 @@ extension ComputeStage {
     ) -> StepFailure {
         requests.failure(
             "\(requests.name(of: rendered.description.url)) does not know the job (status \(answer.status))", answer,
-            of: rendered, hint: "it may have been deleted there, or kept for too short a time", in: context)
+            of: rendered,
+            hint: "it may have been deleted there, or kept for too short a time; or the URL of the poll is wrong",
+            in: context)
     }
 }

@@ -70,7 +70,10 @@ extension ComputeStage {
         var checkpoint = saved
         let deadline = PollDeadline(in: context)
         switch finding {
-        case .missing(let failure), .ended(let failure): throw .remoteJobEnded(failure)
+        case .missing(let failure): throw .remoteJobEnded(failure)
+        case .ended(let failure, let answer):
+            context.conclude(with: answer)
+            throw .remoteJobEnded(failure)
         // A job that may still run is asked for again by the next attempt, not begun a second time.
         case .refused(let failure): throw .definite(failure)
         case .succeeded(let answer):
@@ -101,14 +104,13 @@ extension ComputeStage {
         _ rendered: RenderedRequest, in context: Context,
         judge: (HTTPExchangeResponse) async throws(StageFailure) -> PollFinding
     ) async throws(StageFailure) -> PollFinding {
-        requests.countPoll("single", in: context)
         let result = await requests.send(rendered, in: context) { PollDeadline(in: context).limit(&$0) }
         switch result {
         case .success(let response):
             context.pass(.pollAnswered)
             return try await judge(response)
         case .failure(let failure):
-            // A service that is closed costs no poll.
+            // What is held back costs no poll.
             if case .held = failure.reason { throw requests.failure(failure, of: rendered, in: context) }
             let lost = try unanswered(failure, rendered, in: context)
             return lost.isDefinite ? .refused(lost.failure) : .failedPoll(detail: lost.failure.title, floor: lost.floor)

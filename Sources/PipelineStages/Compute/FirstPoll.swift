@@ -19,7 +19,9 @@ struct FirstPoll {
             guard try await rules.findEnd(in: answer) else { continue }
             switch try await finding(by: rules) {
             case .succeeded(let answer): return try stage.captures(of: poll, answer, rendered, in: context)
-            case .ended(let failure): throw .remoteJobEnded(failure)
+            case .ended(let failure, let answer):
+                context.conclude(with: answer)
+                throw .remoteJobEnded(failure)
             case .running, .failedPoll, .missing, .refused, nil: continue
             }
         }
@@ -32,7 +34,7 @@ struct FirstPoll {
         do throws(StageFailure) {
             switch try await stage.requests.verdict(on: answer, of: rules.rendered, in: rules.context) {
             case .ruledOut(let failure, let allowsRetry):
-                return allowsRetry ? .failedPoll(detail: failure.title, floor: nil) : .ended(failure)
+                return allowsRetry ? .failedPoll(detail: failure.title, floor: nil) : .ended(failure, answer)
             case .unexpected: return nil
             case .expected:
                 return try await rules.finding(on: answer)

@@ -32,7 +32,7 @@ struct ListPoll {
             switch try await stage.judge(response, poll, rendered, in: context) {
             case .running(let report) where !report.isDoubtful: return .running(report)
             case .succeeded(let answer) where list.isWhole: return .succeeded(answer)
-            case .ended(let failure) where list.isWhole: return .ended(failure)
+            case .ended(let failure, let answer) where list.isWhole: return .ended(failure, answer)
             case .running, .succeeded, .ended, .refused, .missing, .failedPoll: return nil
             }
         } catch {
@@ -166,7 +166,6 @@ struct ListPoll {
         var doubtful: Set<String> = []
         repeat {
             if Task.isCancelled || deadline.isPast { throw .stopped }
-            requests.countPoll("list", in: context)
             let page = try await request.fetch(&walk, cursor: &cursor, in: context, role: "poll", limit: limit) {
                 $0.ids = .array(ids.map { .string($0) })
             } options: {

@@ -9,8 +9,8 @@ enum PollFinding: Sendable {
     /// The poll failed, which says nothing about the job.
     case failedPoll(detail: String, floor: Duration?)
     case succeeded(ServiceResponse)
-    /// The service says that the job has ended without a result.
-    case ended(StepFailure)
+    /// The service says that the job has ended without a result, in the answer.
+    case ended(StepFailure, ServiceResponse)
     /// The service does not say how the job stands, and would not if it were asked again now: the job may go on there.
     case refused(StepFailure)
 

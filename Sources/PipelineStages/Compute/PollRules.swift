@@ -24,7 +24,7 @@ struct PollRules {
         on answer: ServiceResponse, onlyByStatus: Bool = false
     ) async throws(StageFailure) -> PollFinding? {
         if let failWhen = poll.failWhen, !onlyByStatus || failWhen.readsStatus, try await holds(failWhen, answer) {
-            return .ended(stage.jobFailure(poll, nil, answer, rendered, in: context))
+            return .ended(stage.jobFailure(poll, nil, answer, rendered, in: context), answer)
         }
         if let until = poll.until, !onlyByStatus || until.readsStatus, try await holds(until, answer) {
             return .succeeded(answer)

@@ -130,10 +130,10 @@ struct StreamPoll {
         if case .ruledOut(let failure, let allowsRetry) = try await requests.verdict(
             on: answer, of: request, in: context)
         {
-            return allowsRetry ? .failedPoll(detail: failure.title, floor: nil) : .ended(failure)
+            return allowsRetry ? .failedPoll(detail: failure.title, floor: nil) : .ended(failure, answer)
         }
         guard events.meanings[event.name] == .succeeded else {
-            return .ended(stage.jobFailure(poll, nil, answer, request, in: context))
+            return .ended(stage.jobFailure(poll, nil, answer, request, in: context), answer)
         }
         return .succeeded(answer)
     }

@@ -56,6 +56,41 @@ struct CostTests {
         }
     }
 
+    /// "cost" was judged of what had succeeded alone: sixty jobs were paid for where a tenth of that was to be spent.
+    @Test("counts what the service bills for remote jobs that failed, and again for those that are tried again")
+    func failedJobs() async throws {
+        try await withWorkplace { workplace in
+            let server = try LoopbackServer { request in
+                request.path == "/jobs" ? .json(#"{"id": "j"}"#) : .json(#"{"state": "broken", "price": 0.5}"#)
+            }
+            defer { server.stop() }
+            try workplace.write(
+                "model.json",
+                """
+                { "pipeline": 1, "name": "model", "inputs": { "file": { "type": "string" } },
+                  "batch": { "key": "${{ inputs.file }}", "stopAfter": 1000 },
+                  "services": { "api": { "url": "${{ env.API_URL }}" } },
+                  "stages": [
+                    { "id": "model", "kind": "compute", "service": "api", "cost": "response.body.price",
+                      "submit": { "POST": "/jobs", "capture": { "id": "$.id" }, "once": { "resend": true } },
+                      "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"],
+                                "failed": ["broken"] } } ] }
+                """)
+            try workplace.write("rows.csv", "file\n" + lines((1...30).map { "talk-\($0)" }))
+            let environment = ["API_URL": server.url]
+            let end = try await workplace.run(
+                "run", "model.json", "--each", "rows.csv", "--batch", "june", "--tolerate", "100%", "--spend", "6",
+                environment: environment)
+            #expect(end.cause == .exited(75), "\(end)")
+            let shown = try await workplace.show("june")
+            #expect(shown["cause"] == "spent" && shown["cost"]?.number?.double == 6, "\(shown.text)")
+            #expect(shown["counts"]?["failed"] == 12 && shown["counts"]?["pending"] == 18, "\(shown.text)")
+            let again = try await workplace.run("retry", "june/talk-1", environment: environment)
+            #expect(again.errors.contains("which submits stage 'model' again"), "\(again)")
+            #expect(try await workplace.show("june/talk-1")["cost"]?.number?.double == 1)
+        }
+    }
+
     /// The mean was all that was ever spent over the items that had ended anew: nothing began. An attached resume then failed
     /// all that had not begun, for their files were there.
     @Test("bounds items that are done again by what one costs; a resume replaces files as the run was allowed to")
