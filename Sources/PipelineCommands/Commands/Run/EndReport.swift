@@ -101,11 +101,20 @@ struct EndReporter: Sendable {
             }
             // A hint that begins it again says what helps: taken up as it is, it may fail in the same way forever.
             if job.failure?.failure.hint?.contains("pipeline retry \(job.record.id) --from ") != true {
-                let verb = job.wasGivenUp ? "retry" : "resume"
-                report.note("once mended, go on with: pipeline \(verb) \(job.record.id)")
+                noteWay(on: job, &report)
             }
             return report
         }
+    }
+
+    /// Notes what goes on with a job that has failed: with its own document, and what that submits once more.
+    private func noteWay(on job: JobSnapshot, _ report: inout EndReport) {
+        let verb = job.wasGivenUp ? "retry" : "resume"
+        let again = job.failure.flatMap { job.submitsAgain($0.step) ? ", which submits \($0.step.words) again" : nil }
+        report.note("once mended, go on with: pipeline \(verb) \(job.record.id)\(again ?? "")")
+        guard job.failure?.failure.mayBeOfDocument == true, job.batch == nil, job.record.item == nil else { return }
+        let document = SafeText.line(job.record.sourceName)
+        report.note("once the document is mended, begin a new job: pipeline run \(document)")
     }
 
     /// The report of a job of which a submit is unknown: what it is about, and what to type.
