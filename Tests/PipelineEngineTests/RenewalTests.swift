@@ -83,6 +83,34 @@ import Testing
         #expect(made.value == 3 && failed.value == [false, true, false, true])
     }
 
+    /// In a line that was longer than the token lived the first refusal was renewed, and the second was final.
+    @Test("what expires while it waits for its turn is made anew each time, and then goes first")
+    func expiredInLine() {
+        let (made, calls) = (Mutexed(0), Mutexed<[String]>([]))
+        let waiting = StageKind.scripted("fetch") { _, _, context async throws(StageFailure) in
+            let isGood = context.facts.freshness.expiry.map { $0.time > context.now } ?? false
+            let place = context.facts.freshness.goesFirst ? ", first" : ""
+            calls.change { $0.append((isGood ? "good" : "over") + place) }
+            switch calls.value.count {
+            case 1...6:
+                throw .failed(AttemptFailure(StepFailure("it expired"), kind: .held(.renewal)))
+            case 7: throw .definite(StepFailure("refused", status: 401))
+            default: return .finished([:])
+            }
+        }
+        let link = StageKind.scripted("link", captures: ["url"]) { _, _, context async throws(StageFailure) in
+            made.change { $0 += 1 }
+            calls.change { $0[$0.count - 1] += context.facts.freshness.goesFirst ? ", made first" : "" }
+            return .finished(["url": .string("u\(made.value)")])
+        }
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "link", "expires": { "in": 20 } }, "# + Self.fetch, kinds: [link, waiting])
+        calls.change { $0.append("begins") }
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        let renewed = [String](repeating: "good, first, made first", count: 5)
+        #expect(calls.value == ["begins", "good, made first"] + renewed + ["good, first"])
+    }
+
     /// After a crash the captures of before were gone: the other stage read null, and failed for good.
     @Test("a crash while a stage runs again takes nothing from the others that read it", arguments: 1..<30)
     func crash(commits: Int) {

@@ -1,10 +1,11 @@
 import CLibrary
 import HTTPTypes
 import NetworkTasks
-import PipelineHTTP
 import PipelineTestKit
 import Synchronization
 import Testing
+
+@testable import PipelineHTTP
 
 @Suite("Limits of a service")
 struct ServiceLimitTests {
@@ -68,6 +69,24 @@ struct ServiceLimitTests {
         #expect(try await waiting.value.status == 200)
         #expect(server.requests.map(\.target).last == "/later")
         #expect(try await transport.turn(at: url, ServiceLimits(service: "other")) == nil)
+    }
+
+    @Test("who goes first gets the next turn before those that wait, one after the other")
+    func first() {
+        var queue = ExchangeQueue(CurlConfiguration())
+        let limits = ServiceLimits(service: "studio", connections: 1)
+        var first = limits
+        first.goesFirst = true
+        for (id, limits) in [(1, limits), (2, limits), (3, limits), (4, first), (5, first), (6, limits), (7, first)] {
+            #expect(queue.enter(UInt64(id), origin: "a", limits: limits, at: .zero) == (id == 1))
+        }
+        var order: [UInt64] = [1]
+        while let last = order.last, order.count < 9 {
+            queue.leave(last)
+            guard let next = queue.next(at: .zero) else { break }
+            order.append(next)
+        }
+        #expect(order == [1, 4, 5, 7, 2, 3, 6])
     }
 
     @Test("time spent waiting for a turn is not taken from an exchange's own limit")

@@ -97,4 +97,55 @@ struct TurnTests {
         #expect(service.requests.map { String($0.url.split(separator: "/").last ?? "") } == ["token", "jobs"])
         #expect(service.requests.last?.headers[.authorization] == "Bearer t1")
     }
+
+    private static let login = """
+        { "id": "login", "kind": "request", "service": "api",
+          "request": { "GET": "/login", "capture": { "token": "$.token" } } },
+        """
+
+    private static let token = "${{ stages.login.token }}"
+    private static let status = #""status": "$.state", "succeeded": ["done"]"#
+
+    private static let waiting: [(String, Bool)] = [
+        (#""kind": "request", "request": { "GET": "/jobs", "headers": { "X-Token": "\#(token)" } }"#, true),
+        (#""kind": "request", "with": [ { "bearer": "\#(token)" } ], "request": { "GET": "/jobs" }"#, true),
+        (#""kind": "request", "request": { "POST": "/jobs", "json": "\#(token)", "once": { "resend": true } }"#, true),
+        (#""kind": "compute", "poll": { "GET": "/jobs/\#(token)", \#(status) }"#, true),
+        (#""kind": "compute", "poll": { "GET": "/jobs/7", \#(status) }"#, false),
+        (#""kind": "request", "request": { "GET": "/jobs" }"#, false),
+    ]
+
+    /// Sixty items with a token of twenty seconds and two requests a second: all were refused, and failed for good.
+    @Test("what it reads may expire meanwhile: then nothing is sent, and it is made anew", arguments: waiting)
+    func expired(stage: String, reads: Bool) async throws {
+        let transport = HeldTransport(
+            inner: ScriptedTransport { request, _ in
+                HTTPExchangeResponse(status: 200, body: Array(#"{"state": "done"}"#.utf8), url: request.url)
+            })
+        let bench = try StageBench(
+            #"\#(Self.login) { "id": "a", "service": "api", "renew": "login", \#(stage) }"#,
+            network: Network(transport: transport), captures: ["login": ["token": "t1"]],
+            limits: #"{ "connections": 1 }"#)
+        let (host, start) = (bench.host, bench.host.now)
+        host.read { state in
+            state.renewed = StepExpiry(
+                holder: StepKey(stage: "login"), since: start, time: start + .seconds(20))
+        }
+        let waiting = Task {
+            await transport.asked.wait()
+            host.read { $0.now = start + .seconds(20) }
+            transport.gate.open()
+        }
+        let end = await bench.resume()
+        await waiting.value
+        #expect(transport.inner.requests.count == (reads ? 0 : 1))
+        if reads {
+            let failed = try #require(end.tryFailure)
+            #expect(failed.kind == .held(.renewal) && failed.failure.status == nil)
+            #expect(failed.failure.title.hasPrefix("what stage 'login' captured expired at "), "\(failed)")
+            #expect(host.read(\.polls).isEmpty && host.read(\.record)?.phase ?? .intent == .intent)
+        } else {
+            #expect(end.isFinished)
+        }
+    }
 }

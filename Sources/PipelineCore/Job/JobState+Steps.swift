@@ -108,13 +108,14 @@ extension JobState {
         if table.plan.stage(key.stage)?.forEach != nil, key.item == nil {
             expand(key)
         } else {
-            call(key)
+            call(key, after: reason)
         }
     }
 
-    mutating func call(_ key: StepKey) {
+    mutating func call(_ key: StepKey, after reason: WaitReason? = nil) {
         guard let stage = table.plan.stage(key.stage), case .running = table.step(key)?.state else { return }
-        calls[key] = OpenCall(began: now)
+        let isRenewal = table.index.renewed.contains(key.stage)
+        calls[key] = OpenCall(began: now, goesFirst: reason?.kind == .renewal || isRenewal)
         marks.begin(key, at: now)
         notifications.mayHaveMoved = true
         commands += marks.foretell(key, stage, in: table, rules.watch).map(JobCommand.publish)
@@ -256,7 +257,7 @@ extension JobState {
     ) throws(IllegalTransition) {
         let made = fanOut.madeDespiteFailures(by: key, in: table)
         try table.change(key, .finished(captures), warnings: warnings, notes: notes) { step in
-            if let cost { step.cost = (Amount(step.cost ?? 0) + Amount(cost)).double }
+            if let cost { step.add(cost: cost) }
             step.captures = captures.merging(made)
             step.resumes += counts
         }

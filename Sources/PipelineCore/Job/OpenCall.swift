@@ -5,7 +5,10 @@ struct OpenCall: Sendable {
     /// By how much the clock was set since: the call itself goes on by the time that it began with.
     private var shift = Duration.zero
 
-    init(began: Timestamp) { self.began = began }
+    /// See ``Freshness/goesFirst``.
+    let goesFirst: Bool
+
+    init(began: Timestamp, goesFirst: Bool = false) { (self.began, self.goesFirst) = (began, goesFirst) }
 
     mutating func setClock(by shift: Duration) {
         began += shift

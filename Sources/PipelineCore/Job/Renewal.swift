@@ -8,17 +8,19 @@ enum Renewal {
     /// Statuses by which services say that a link or a token is no longer good.
     private static let voidStatuses: Set<Int> = [401, 403, 404, 410]
 
-    /// Returns whether a failed attempt is worth another one with fresh captures: once, until bytes have moved again.
+    /// Returns whether a failed attempt is worth another one with fresh captures. One that was refused is once, until bytes
+    /// have moved again; where what it was refused with had expired meanwhile, as often as `retry` allows.
     static func isWorthIt(
         _ failed: AttemptFailure, _ key: StepKey, _ stage: PlannedStage, in table: JobTable
     ) -> Bool {
-        guard let source = stage.renews, let status = failed.failure.status,
-            let attempt = table.step(key)?.state.attempt
-        else { return false }
+        guard let source = stage.renews, let attempt = table.step(key)?.state.attempt else { return false }
+        if failed.kind == .held(.renewal) { return true }
+        guard let status = failed.failure.status else { return false }
         let now = table.moment.time
         let isOver = table.snapshot.expiry(StepKey(stage: source)).map { $0.time <= now } ?? false
         guard voidStatuses.contains(status) || isOver && (400..<500).contains(status) else { return false }
-        return attempt.renewals == 0 || failed.progressed
+        let most = isOver ? max(1, table.policy(of: key, stage).attempts - 1) : 1
+        return attempt.renewals < most || failed.progressed
     }
 
     /// Parks a step until the stage that it names has run again.
@@ -61,7 +63,7 @@ enum Renewal {
     static func failure(
         of key: StepKey, after reason: WaitReason, in table: inout JobTable
     ) throws(IllegalTransition) -> StepFailure? {
-        if let missing = sourceFailure(of: key, in: table) { return missing }
+        if let missing = sourceFailure(of: key, after: reason, in: table) { return missing }
         guard reason.kind.sendsAnew, let stage = table.plan.stage(key.stage),
             let over = expiry(before: key, stage, in: table)
         else { return nil }
@@ -89,6 +91,16 @@ enum Renewal {
         expiry.holder.stage == stage.renews && expiry.time > expiry.since
     }
 
+    /// Until when what a step gets by `renew` is good, and whose it is; nil where nothing says, or it was over when it came:
+    /// no fresh one would be better.
+    static func expiry(for key: StepKey, _ stage: PlannedStage, in table: JobTable) -> StepExpiry? {
+        guard let source = stage.renews else { return nil }
+        let own = stage.renewsElements ? table.step(key)?.value.flatMap(table.expiry(ofItem:)) : nil
+        let given = table.expiry(of: StepKey(stage: source), readBy: stage).flatMap { $0.time > $0.since ? $0 : nil }
+        let item = own.map { StepExpiry(holder: key, since: table.moment.time, time: $0) }
+        return [given, item].compactMap(\.self).min { $0.time < $1.time }
+    }
+
     /// Makes a stage that has succeeded pending again, for fresh captures.
     static func runAgain(_ source: String, in table: inout JobTable) throws(IllegalTransition) {
         let key = StepKey(stage: source)
@@ -110,13 +122,13 @@ enum Renewal {
     }
 
     /// Returns why a step can't go on whose captures did not come; nil when it can.
-    private static func sourceFailure(of key: StepKey, in table: JobTable) -> StepFailure? {
-        guard let stage = table.plan.stage(key.stage), stage.forEach == nil || key.item != nil,
-            case .running(let attempt) = table.step(key)?.state
-        else { return nil }
+    private static func sourceFailure(
+        of key: StepKey, after reason: WaitReason, in table: JobTable
+    ) -> StepFailure? {
+        guard let stage = table.plan.stage(key.stage), stage.forEach == nil || key.item != nil else { return nil }
         let lacking = stage.needs.first { source in
             guard stage.goesOn(with: source), let step = table.step(StepKey(stage: source)) else { return false }
-            if stage.renews == source, attempt.renewals > 0 { return step.state.name != .succeeded }
+            if stage.renews == source, reason.kind == .renewal { return step.state.name != .succeeded }
             switch step.state {
             // It had ended when the step began, and does not begin again: else the step were held.
             case .pending: return !table.index.renewed.contains(source)
@@ -128,6 +140,13 @@ enum Renewal {
         return lacking.map { source in
             StepFailure("stage '\(source)', which was to give fresh captures, did not succeed", place: stage.place)
         }
+    }
+}
+
+extension Freshness {
+    /// The time for which what a step gets by `renew` is good, as it is when it is called.
+    package init(of key: StepKey, _ stage: PlannedStage, in state: JobState) {
+        self.init(Renewal.expiry(for: key, stage, in: state.table), goesFirst: state.calls[key]?.goesFirst == true)
     }
 }
 

@@ -54,11 +54,13 @@ extension StepState {
         case (.running(let attempt), .tryFailed(let failed, let policy, let random)):
             return Self.afterFailure(failed, policy, random, attempt: attempt, at: time)
         case (.running(var attempt), .renewed(let failure)):
-            attempt.renewals += 1
             let (wake, reason) = (WakeCondition.at(time), WaitReason(.renewal, detail: failure.title))
+            let told = (JobEvent.Kind.stageWaiting, Self.data(of: wake, reason))
+            // What was not sent with captures that were over has failed at nothing.
+            guard failure.status != nil else { return StepTransition(.waiting(attempt, wake, reason), told) }
+            attempt.renewals += 1
             return StepTransition(
-                .waiting(attempt, wake, reason), (.attemptFailed, ["error": failure.json]),
-                (.stageWaiting, Self.data(of: wake, reason)))
+                .waiting(attempt, wake, reason), (.attemptFailed, ["error": failure.json]), told)
         case (.running(let attempt), .lostTrack(let submit)):
             return StepTransition(.unknown(attempt, submit), (.stageUnknown, Self.data(of: submit)))
         case (.running(let attempt), .interrupted(let reason)):

@@ -140,6 +140,7 @@ public struct StageFacts: Sendable {
     public let attempt: Int
     /// True if something failed since the last progress, or fresh captures were asked for: progress makes that forgotten.
     package let hasFailed: Bool
+    package let freshness: Freshness
     /// The time when the step first started.
     public let started: Timestamp
     /// The time when its deadline passes; nil for none.
@@ -162,7 +163,7 @@ public struct StageFacts: Sendable {
 
     package init(
         job: JobID, submitName: SubmitName, pipeline: String, attempt: Int, hasFailed: Bool = false,
-        started: Timestamp, deadline: Timestamp?,
+        freshness: Freshness = Freshness(), started: Timestamp, deadline: Timestamp?,
         folders: JobFolders, overwrites: Bool, retry: RetryPolicy,
         outlook: @escaping @Sendable () -> StageOutlook = { .unknown },
         isAttended: Bool = false, place: String, namesRead: Set<String?> = [], keepsResponse: Bool = false
@@ -172,6 +173,7 @@ public struct StageFacts: Sendable {
         self.pipeline = pipeline
         self.attempt = attempt
         self.hasFailed = hasFailed
+        self.freshness = freshness
         self.started = started
         self.deadline = deadline
         self.folders = folders
@@ -194,6 +196,20 @@ public struct StageFacts: Sendable {
 
     /// Returns whether anybody reads that capture, as far as the document's text tells.
     public func isRead(_ capture: String) -> Bool { namesRead.contains(capture) || namesRead.contains(nil) }
+}
+
+/// The time for which what a stage reads, and has made anew by `renew`, is good.
+package struct Freshness: Sendable, Hashable {
+    /// Until when it is good, and whose it is; nil where nothing says.
+    package var expiry: StepExpiry?
+    /// True if the stage's requests go before others that wait for their turn at a service: it has waited before, and what
+    /// it goes on with, or gives another, expires.
+    package var goesFirst: Bool
+
+    package init(_ expiry: StepExpiry? = nil, goesFirst: Bool = false) {
+        self.expiry = expiry
+        self.goesFirst = goesFirst
+    }
 }
 
 /// Body bytes that went over the network.

@@ -8,8 +8,8 @@ package struct AttemptState: Sendable, Hashable {
     package var noResponseCount: Int
     /// The time when the first try failed since the last progress; the policy's `for` counts from here.
     package var failingSince: Timestamp?
-    /// The number of times that fresh captures were asked for since the last progress: what is refused with them too is
-    /// a failure.
+    /// The number of times that a service refused captures, and fresh ones were asked for, since the last progress: what
+    /// is refused with them too is a failure.
     package var renewals: Int
 
     package init(

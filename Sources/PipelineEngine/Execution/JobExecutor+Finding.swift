@@ -30,8 +30,8 @@ extension JobExecutor {
     /// The engine's side of a call of the step's stage.
     func host(for key: StepKey, _ stage: PlannedStage, _ step: StepRecord) -> StepHost {
         let state = state
-        let facts = state.facts(
-            of: key, stage, step, now: ports.clock.now, overwrites: options.overwrites,
+        let facts = StageFacts(
+            of: key, stage, step, in: state, now: ports.clock.now, overwrites: options.overwrites,
             outlook: history.outlook(of: key, stage, in: state))
         return StepHost(
             facts: facts, itemLabel: state.table.snapshot.record.itemLabel, begin: state.table.moment,

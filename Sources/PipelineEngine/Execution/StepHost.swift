@@ -231,20 +231,21 @@ extension Scope {
     }
 }
 
-extension JobState {
-    /// The facts that a call of the step's stage may know of its job, fixed with the call.
-    func facts(
-        of key: StepKey, _ stage: PlannedStage, _ step: StepRecord, now: Timestamp, overwrites: Bool,
-        outlook: @escaping @Sendable () -> StageOutlook
-    ) -> StageFacts {
-        let record = table.snapshot.record
-        return StageFacts(
+extension StageFacts {
+    /// The facts that a call of a step's stage may know of its job, fixed with the call.
+    init(
+        of key: StepKey, _ stage: PlannedStage, _ step: StepRecord, in state: JobState, now: Timestamp,
+        overwrites: Bool, outlook: @escaping @Sendable () -> StageOutlook
+    ) {
+        let record = state.snapshot.record
+        self.init(
             job: record.id, submitName: record.submitName(of: key), pipeline: record.pipeline,
             attempt: step.state.attempt?.number ?? 1,
-            hasFailed: step.state.attempt.map { $0 != $0.progressed } ?? false, started: step.started ?? now,
-            deadline: table.deadline(of: key), folders: record.folders,
-            overwrites: overwrites || record.overwrites, retry: table.policy(of: key, stage), outlook: outlook,
-            isAttended: interactivity == .attended, place: stage.place, namesRead: stage.namesRead,
+            hasFailed: step.state.attempt.map { $0 != $0.progressed } ?? false,
+            freshness: Freshness(of: key, stage, in: state), started: step.started ?? now,
+            deadline: state.table.deadline(of: key), folders: record.folders,
+            overwrites: overwrites || record.overwrites, retry: state.table.policy(of: key, stage), outlook: outlook,
+            isAttended: state.interactivity == .attended, place: stage.place, namesRead: stage.namesRead,
             keepsResponse: stage.readsResponse)
     }
 }

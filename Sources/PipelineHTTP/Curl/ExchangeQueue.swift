@@ -1,5 +1,5 @@
 /// Lets as many exchanges through as the limits allow, and as often as their services' pace does; the others wait for
-/// their turn in order.
+/// their turn in order, behind those that go first.
 ///
 /// Turns that are taken before their exchanges begin stand in the lines of services like these, and take none of the
 /// places that all services share: whoever has a turn may need one for another exchange first, such as for a token.
@@ -15,7 +15,8 @@ struct ExchangeQueue {
     private struct Line {
         var limit = 0
         var running = 0
-        var waiting: [(id: UInt64, number: UInt64, isTurn: Bool)] = []
+        /// By their numbers.
+        var waiting: [(id: UInt64, number: Int, isTurn: Bool)] = []
     }
 
     private let limit: Int
@@ -25,7 +26,7 @@ struct ExchangeQueue {
     private var running: [UInt64: Lane] = [:]
     private var turns: [UInt64: Lane] = [:]
     private var lanes: [UInt64: Lane] = [:]
-    private var lastNumber: UInt64 = 0
+    private var lastNumber = 0
 
     init(_ configuration: CurlConfiguration) {
         limit = configuration.maximumConnections
@@ -48,7 +49,9 @@ struct ExchangeQueue {
             begin(id, isTurn, in: lane, &line, at: now)
         } else {
             lastNumber += 1
-            line.waiting.append((id, lastNumber, isTurn))
+            let number = limits?.goesFirst == true ? lastNumber - .max : lastNumber
+            let place = line.waiting.firstIndex { $0.number > number } ?? line.waiting.endIndex
+            line.waiting.insert((id, number, isTurn), at: place)
             lanes[id] = lane
         }
         lines[lane] = line
@@ -74,7 +77,7 @@ struct ExchangeQueue {
     /// The one whose turn it is, if anyone's is.
     mutating func next(at now: Duration) -> UInt64? {
         guard !lanes.isEmpty else { return nil }
-        var chosen: (lane: Lane, number: UInt64)?
+        var chosen: (lane: Lane, number: Int)?
         for (lane, line) in lines {
             guard let first = line.waiting.first, hasPlace(first.isTurn), hasRoom(line),
                 first.number < chosen?.number ?? .max, isOpen(lane, at: now)

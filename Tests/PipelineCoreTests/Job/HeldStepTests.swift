@@ -12,7 +12,8 @@ import Testing
     /// A job of three stages, of which the second waits for a poll that is due.
     private static func table(_ reading: String, _ state: StepState, fails: Bool = false) throws -> JobTable {
         let stages = #"{ "id": "a", "kind": "step" }, \#(reading), { "id": "c", "kind": "step", "needs": [] }"#
-        let poll = StepState.waiting(AttemptState(renewals: 1), .at(Samples.now), WaitReason(.poll))
+        let reason = WaitReason(reading == renews ? .renewal : .poll)
+        let poll = StepState.waiting(AttemptState(), .at(Samples.now), reason)
         let steps = [
             source: StepRecord(state: state), reader: StepRecord(state: poll),
             StepKey(stage: "c"): StepRecord(state: fails ? .failed(Samples.failure) : .succeeded([:])),

@@ -90,9 +90,12 @@ import Testing
         }
     }
 
-    @Test("each renewal is counted: captures are fetched afresh once, and again only when bytes have moved")
+    @Test("each renewal after a refusal is counted; what was not sent, as it was over, has failed at nothing")
     func renewing() throws {
         var state = StepState.running(AttemptState())
+        let unsent = try state.apply(.renewed(StepFailure("it expired")), at: Samples.now)
+        #expect(unsent.state.attempt == AttemptState())
+        #expect(unsent.events.map(\.kind) == [.stageWaiting])
         for count in 1...2 {
             state = try state.apply(.renewed(Samples.failure), at: Samples.now).state
             #expect(state.attempt?.renewals == count)

@@ -157,13 +157,16 @@ import Testing
     func renewals() throws {
         let stages = #"{ "id": "a", "kind": "step" }, { "id": "b", "kind": "step", "renew": "a" }"#
         let other = StepKey(stage: "b")
-        let columns = ["first", "expired", "renewed", "renewed, moved", "no renew"]
+        let columns = [
+            "first", "expired", "renewed", "renewed, moved", "renewed, expired", "renewed 4 times, expired", "no renew",
+        ]
         let statuses: [Int?] = [400, 401, 403, 404, 408, 410, 416, 500, nil]
         let rows = try statuses.map { status in
             let cells = try columns.map { column -> String in
                 var source = Self.step(.succeeded(["x": 1]))
-                if column == "expired" { source.expires = Samples.now }
-                let attempt = AttemptState(renewals: column.hasPrefix("renewed") ? 1 : 0)
+                if column.hasSuffix("expired") { source.expires = Samples.now }
+                let renewals = column.contains("4") ? 4 : column.hasPrefix("renewed") ? 1 : 0
+                let attempt = AttemptState(renewals: renewals)
                 let plan = column == "no renew" ? stages.replacing(#", "renew": "a""#, with: "") : stages
                 let table = try Self.table(plan, [Self.key: source, other: Self.step(.running(attempt))])
                 guard let stage = table.plan.stage("b") else { return "no stage" }
@@ -176,16 +179,16 @@ import Testing
         expect(
             "status", columns, rows,
             is: """
-                status | first | expired | renewed | renewed, moved | no renew
-                400 | - | renew | - | - | -
-                401 | renew | renew | - | renew | -
-                403 | renew | renew | - | renew | -
-                404 | renew | renew | - | renew | -
-                408 | - | renew | - | - | -
-                410 | renew | renew | - | renew | -
-                416 | - | renew | - | - | -
-                500 | - | - | - | - | -
-                none | - | - | - | - | -
+                status | first | expired | renewed | renewed, moved | renewed, expired | renewed 4 times, expired | no renew
+                400 | - | renew | - | - | renew | - | -
+                401 | renew | renew | - | renew | renew | - | -
+                403 | renew | renew | - | renew | renew | - | -
+                404 | renew | renew | - | renew | renew | - | -
+                408 | - | renew | - | - | renew | - | -
+                410 | renew | renew | - | renew | renew | - | -
+                416 | - | renew | - | - | renew | - | -
+                500 | - | - | - | - | - | - | -
+                none | - | - | - | - | - | - | -
                 """)
     }
 

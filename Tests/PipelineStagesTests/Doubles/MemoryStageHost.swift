@@ -23,6 +23,10 @@ final class MemoryStageHost: StageHost {
         var attempt = 1
         /// True until something has progressed.
         var hasFailed = false
+        /// Until when what is made anew is good.
+        var renewed: StepExpiry?
+        /// The polls that were counted, by their form.
+        var polls: [String] = []
         var facts: [Fact: JSON] = [:]
         /// True if it is noted of each fact that is found out if a scope that was given is still alive.
         var watchesScopes = false
@@ -86,7 +90,8 @@ final class MemoryStageHost: StageHost {
         return StageFacts(
             job: JobID(job.id), submitName: SubmitName(jobKey: job.key, step: step), pipeline: "test",
             attempt: state.withLock(\.attempt),
-            hasFailed: state.withLock(\.hasFailed), started: started, deadline: state.withLock(\.deadline),
+            hasFailed: state.withLock(\.hasFailed), freshness: Freshness(state.withLock(\.renewed)),
+            started: started, deadline: state.withLock(\.deadline),
             folders: folders, overwrites: false, retry: retry, place: "test.json:1:1")
     }
 
@@ -158,7 +163,10 @@ final class MemoryStageHost: StageHost {
 
     func report(_ progress: StageProgress) { state.withLock { $0.progress.append(progress) } }
 
-    func measure(_ measured: Measurements) {}
+    func measure(_ measured: Measurements) {
+        let forms = measured.sums.keys.filter { $0.metric == .polls }.map { $0.labels.last ?? "" }
+        state.withLock { $0.polls += forms }
+    }
     var services: any ServiceGate { state.withLock(\.services) }
     func conclude(with response: JSON) {}
     func mustAct(before time: Timestamp?) {}

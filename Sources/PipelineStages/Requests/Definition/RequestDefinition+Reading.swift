@@ -27,11 +27,9 @@ extension RequestDefinition {
         let fields = RequestFields(roots, decorators: decorators, options: options)
         let table = FieldTable(fields.all)
         return FieldType(schema: fields.schema) { place, findings in
-            let before = findings.uses.count
             guard let reader = ObjectReader(place, table: table, findings: findings) else { return nil }
             let definition = fields.read(reader)
             guard reader.finish(), var definition else { return nil }
-            definition.uses.ownKey = findings.uses[before...].contains { $0.reference.root == .ownKey }
             definition.place = place
             return definition
         }
@@ -122,6 +120,7 @@ struct RequestFields: Sendable {
     }
 
     func read(_ reader: ObjectReader) -> RequestDefinition? {
+        let before = reader.findings.uses.count
         for field in refused { _ = reader.optional(field) }
         let head = readHead(reader)
         var definition = head ?? RequestDefinition(.get, URLTemplate(captured: ""))
@@ -146,6 +145,14 @@ struct RequestFields: Sendable {
         if let paginate {
             definition.paginate = reader.optional(paginate)
             definition.paginate?.check(against: definition, reader.findings)
+        }
+        for use in reader.findings.uses[before...] {
+            switch use.reference.root {
+            case .ownKey: definition.uses.ownKey = true
+            case .capture(let stage, _): definition.uses.stages.insert(stage)
+            case .item: definition.uses.item = true
+            default: break
+            }
         }
         return head == nil || body == nil ? nil : definition
     }

@@ -27,6 +27,10 @@ struct RequestDefinition: Sendable {
         var ownKey = false
         /// True if its own body is made from a secret.
         var secretInBody = false
+        /// The stages whose captures are read in it.
+        var stages: Set<String> = []
+        /// True if the item that it is repeated for is read in it.
+        var item = false
     }
 
     var method: HTTPRequest.Method

@@ -27,9 +27,13 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
         do throws(ExchangeFailure) {
             // What is signed, or has a token, is made when its turn has come.
             if options.turn == nil { options.turn = try await turn() }
+            try checkThatItIsGood()
         } catch {
             await giveBack(admission)
             return .failure(error)
+        }
+        if rendered.role == ExchangeRecord.poll {
+            requests.countPoll(rendered.items == nil ? "single" : "list", in: context)
         }
         listenForTokens(&options)
         let decoration = rendered.decoration(over: requests.network, in: context)
@@ -57,18 +61,40 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
 
     /// Waits until the service's limits let another request begin; nil without any.
     func turn() async throws(ExchangeFailure) -> ServiceTurn? {
-        guard let limits = rendered.options.limits else { return nil }
+        guard var limits = rendered.options.limits else { return nil }
+        limits.goesFirst = context.facts.freshness.goesFirst
         if let rate = limits.requestsPerSecond {
             let paced = ServiceID(context.digest(Array(limits.service.utf8)))
-            await context.services.turn(at: paced, requestsPerSecond: rate)
+            await context.services.turn(at: paced, requestsPerSecond: rate, goesFirst: limits.goesFirst)
         }
         return try await requests.network.transport.turn(at: rendered.description.url, limits)
+    }
+
+    /// Fails where what it was made of has expired by now: the step goes on with what is made anew, and is not refused.
+    private func checkThatItIsGood() throws(ExchangeFailure) {
+        guard let expiry = context.facts.freshness.expiry, expiry.time <= context.now, reads(expiry.holder) else {
+            return
+        }
+        throw ExchangeFailure(
+            .held(nil),
+            message: expiry.holder == context.facts.step
+                ? "the link that this item was given expired at \(expiry.time)"
+                : "what stage '\(expiry.holder.stage)' captured expired at \(expiry.time)")
+    }
+
+    /// Returns whether it is made of what the step gave, which is its own for an item.
+    private func reads(_ holder: StepKey) -> Bool {
+        let uses = rendered.definition.uses
+        if holder == context.facts.step { return uses.item }
+        return uses.stages.contains(holder.stage)
+            || requests.outerDecorators.contains { $0.captures.contains { $0.captureStage == holder.stage } }
     }
 
     /// Waits until it can go out at once: its turn has come, and the token that it needs is there.
     func ready() async throws(ExchangeFailure) -> ServiceTurn? {
         do throws(ExchangeFailure) {
             let turn = try await turn()
+            try checkThatItIsGood()
             let credential = rendered.decorators.lazy.compactMap { $0 as? any CredentialDecorator }.first
             var request = rendered.description
             if let source = credential?.tokenSource, request.claimCredentials() {

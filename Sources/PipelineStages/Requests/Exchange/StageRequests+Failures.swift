@@ -19,7 +19,7 @@ extension StageRequests {
         if case .held(let wait) = failure.reason {
             return AttemptFailure(
                 StepFailure(failure.message, service: service?.name, place: context.facts.place),
-                kind: .held(.closed), retryAfter: wait)
+                kind: .held(wait == nil ? .renewal : .closed), retryAfter: wait)
         }
         if case .answeredEarly(let response) = failure.reason {
             return AttemptFailure(early(response, failure, of: rendered, in: context), kind: failure.kind)
