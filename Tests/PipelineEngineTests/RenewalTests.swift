@@ -111,6 +111,43 @@ import Testing
         #expect(calls.value == ["begins", "good, made first"] + renewed + ["good, first"])
     }
 
+    @Test("for a cancellation nothing is made anew: its request goes out as it is")
+    func cancelled() {
+        let (expiries, made) = (Mutexed<[Bool]>([]), Mutexed(0))
+        let polling = StageKind.scripted(
+            "fetch", cancel: { _, context in expiries.change { $0.append(context.facts.freshness.expiry != nil) } }
+        ) { _, _, context async throws(StageFailure) in
+            expiries.change { $0.append(context.facts.freshness.expiry != nil) }
+            return .waiting("1", until: .at(context.now + .seconds(60)), WaitReason(.poll))
+        }
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "link", "expires": { "in": 20 } }, "# + Self.fetch,
+            kinds: [Self.links(made), polling])
+        let life = bench.live()
+        bench.run { expiries.value.count == 1 && bench.state("b")?.name == .waiting }
+        life.drive.value?.cancel()
+        #expect(bench.end(of: life) == .success(.ended(.cancelled)))
+        #expect(expiries.value == [true, false])
+    }
+
+    @Test("a transfer that stands alone goes on with what it has")
+    func standsAlone() {
+        let (expiries, made) = (Mutexed<[Bool]>([]), Mutexed(0))
+        let sending = StageKind.scripted("fetch", standsAlone: { $0 == "open" }) { _, checkpoint, context in
+            expiries.change { $0.append(context.facts.freshness.expiry != nil) }
+            switch checkpoint {
+            case nil: return .waiting("new", until: .at(context.now), WaitReason(.retry))
+            case "new": return .waiting("open", until: .at(context.now), WaitReason(.retry))
+            default: return .finished([:])
+            }
+        }
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "link", "expires": { "in": 20 } }, "# + Self.fetch,
+            kinds: [Self.links(made), sending])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(expiries.value == [true, true, false])
+    }
+
     /// After a crash the captures of before were gone: the other stage read null, and failed for good.
     @Test("a crash while a stage runs again takes nothing from the others that read it", arguments: 1..<30)
     func crash(commits: Int) {

@@ -148,4 +148,33 @@ struct TurnTests {
             #expect(end.isFinished)
         }
     }
+
+    /// Each renewal gives another id, with which the walk begins at its first page: one that takes longer never ended.
+    @Test(
+        "an id that expires amid a walk over pages does not end that; a token is made anew", arguments: [true, false])
+    func pages(isToken: Bool) async throws {
+        let host = Mutex<MemoryStageHost?>(nil)
+        let service = ScriptedTransport { request, _ in
+            host.withLock { $0?.read { $0.now += .seconds(2) } }
+            let isFirst = !request.url.contains("page=2")
+            let text = isFirst ? #"{"items": [1], "next": "/v1/jobs?page=2"}"# : #"{"items": [2]}"#
+            return HTTPExchangeResponse(status: 200, body: Array(text.utf8), url: request.url)
+        }
+        let request =
+            isToken
+            ? #""with": [ { "bearer": "\#(Self.token)" } ], "request": { "GET": "/jobs" }"#
+            : #""request": { "GET": "/jobs/\#(Self.token)" }"#
+        let bench = try StageBench(
+            #"""
+            \#(Self.login) { "id": "a", "kind": "request", "service": "api", "renew": "login", \#(request),
+              "paginate": { "items": "$.items[*]", "next": { "url": "$.next" } } }
+            """#, network: Network(transport: service), captures: ["login": ["token": "t1"]])
+        host.withLock { $0 = bench.host }
+        let start = bench.host.now
+        let expiry = StepExpiry(holder: StepKey(stage: "login"), since: start, time: start + .seconds(1))
+        bench.host.read { $0.renewed = expiry }
+        let end = await bench.resume()
+        #expect(isToken ? end.tryFailure?.kind == .held(.renewal) : end.isFinished, "\(end)")
+        #expect(service.requests.count == (isToken ? 1 : 2))
+    }
 }

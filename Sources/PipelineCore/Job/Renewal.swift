@@ -91,10 +91,11 @@ enum Renewal {
         expiry.holder.stage == stage.renews && expiry.time > expiry.since
     }
 
-    /// Until when what a step gets by `renew` is good, and whose it is; nil where nothing says, or it was over when it came:
-    /// no fresh one would be better.
+    /// Until when what a step gets by `renew` is good, and whose it is; nil where nothing says, where it was over when it
+    /// came, as no fresh one would be better, and for a transfer that stands alone by now.
     static func expiry(for key: StepKey, _ stage: PlannedStage, in table: JobTable) -> StepExpiry? {
         guard let source = stage.renews else { return nil }
+        if let checkpoint = table.step(key)?.checkpoint, stage.stage.standsAlone?(checkpoint) == true { return nil }
         let own = stage.renewsElements ? table.step(key)?.value.flatMap(table.expiry(ofItem:)) : nil
         let given = table.expiry(of: StepKey(stage: source), readBy: stage).flatMap { $0.time > $0.since ? $0 : nil }
         let item = own.map { StepExpiry(holder: key, since: table.moment.time, time: $0) }
@@ -144,9 +145,12 @@ enum Renewal {
 }
 
 extension Freshness {
-    /// The time for which what a step gets by `renew` is good, as it is when it is called.
+    /// The time for which what a step gets by `renew` is good, as it is when it is called. For one that is not called, but
+    /// cancelled, nothing is made anew.
     package init(of key: StepKey, _ stage: PlannedStage, in state: JobState) {
-        self.init(Renewal.expiry(for: key, stage, in: state.table), goesFirst: state.calls[key]?.goesFirst == true)
+        let call = state.calls[key]
+        let expiry = call.flatMap { _ in Renewal.expiry(for: key, stage, in: state.table) }
+        self.init(expiry, goesFirst: call?.goesFirst == true)
     }
 }
 

@@ -175,10 +175,11 @@ struct PageRequest: Sendable {
     /// The request with the cursor in its own body, where one belongs there: before it is rendered, so that what is streamed
     /// into a body stays in it.
     private func withCursorInBody(at walk: PageWalk, _ cursor: JSON?) -> RequestDefinition {
+        var definition = definition
+        if walk.pages > 0 { definition.uses.keepCredentials(of: definition) }
         guard let (parameter, value) = paginate?.rule.parameter(at: walk.position), parameter.place == .body else {
             return definition
         }
-        var definition = definition
         let cursor = cursor ?? .string(value)
         switch definition.body {
         case .json(let template): definition.body = .json(template.setting(parameter.name, to: cursor))

@@ -36,7 +36,10 @@ struct UploadRequests: Sendable {
         if let url = request.url { definition.url = URLTemplate(captured: url) }
         if let method = request.method { definition.method = method }
         // An address that a service gave has its own query.
-        if request.url != nil { definition.query = ValueTable() }
+        if request.url != nil {
+            definition.query = ValueTable()
+            definition.uses.keepCredentials(of: definition)
+        }
         guard request.purpose != .create, request.purpose != .whole else { return definition }
         definition.body = .none
         definition.uses.secretInBody = false

@@ -31,6 +31,13 @@ struct RequestDefinition: Sendable {
         var stages: Set<String> = []
         /// True if the item that it is repeated for is read in it.
         var item = false
+
+        /// Leaves the captures that tell who asks, of those that it reads: what is asked for was found out earlier.
+        mutating func keepCredentials(of definition: RequestDefinition) {
+            let references = definition.headers.references + definition.decorators.flatMap(\.captures)
+            stages = Set(references.compactMap(\.captureStage))
+            item = false
+        }
     }
 
     var method: HTTPRequest.Method

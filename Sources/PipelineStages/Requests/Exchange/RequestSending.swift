@@ -27,7 +27,7 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
         do throws(ExchangeFailure) {
             // What is signed, or has a token, is made when its turn has come.
             if options.turn == nil { options.turn = try await turn() }
-            try checkThatItIsGood()
+            try await checkThatItIsGood()
         } catch {
             await giveBack(admission)
             return .failure(error)
@@ -70,11 +70,12 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
         return try await requests.network.transport.turn(at: rendered.description.url, limits)
     }
 
-    /// Fails where what it was made of has expired by now: the step goes on with what is made anew, and is not refused.
-    private func checkThatItIsGood() throws(ExchangeFailure) {
-        guard let expiry = context.facts.freshness.expiry, expiry.time <= context.now, reads(expiry.holder) else {
-            return
-        }
+    /// Fails where what it was made of has expired by now: the step goes on with what is made anew, and is not refused. What
+    /// became of a submit that was sent is found out with what that was sent with.
+    private func checkThatItIsGood() async throws(ExchangeFailure) {
+        guard let expiry = context.facts.freshness.expiry, expiry.time <= context.now, reads(expiry.holder),
+            await !context.hasOpenSubmit
+        else { return }
         throw ExchangeFailure(
             .held(nil),
             message: expiry.holder == context.facts.step
@@ -94,7 +95,7 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
     func ready() async throws(ExchangeFailure) -> ServiceTurn? {
         do throws(ExchangeFailure) {
             let turn = try await turn()
-            try checkThatItIsGood()
+            try await checkThatItIsGood()
             let credential = rendered.decorators.lazy.compactMap { $0 as? any CredentialDecorator }.first
             var request = rendered.description
             if let source = credential?.tokenSource, request.claimCredentials() {
