@@ -89,26 +89,25 @@ import Testing
         let (made, calls) = (Mutexed(0), Mutexed<[String]>([]))
         let waiting = StageKind.scripted("fetch") { _, _, context async throws(StageFailure) in
             let isGood = context.facts.freshness.expiry.map { $0.time > context.now } ?? false
-            let place = context.facts.freshness.goesFirst ? ", first" : ""
-            calls.change { $0.append((isGood ? "good" : "over") + place) }
+            calls.change { $0.append("\(isGood ? "good" : "over"), \(context.facts.freshness.urgency)") }
             switch calls.value.count {
-            case 1...6:
+            case 1...5:
                 throw .failed(AttemptFailure(StepFailure("it expired"), kind: .held(.renewal)))
-            case 7: throw .definite(StepFailure("refused", status: 401))
+            case 6: throw .definite(StepFailure("refused", status: 401))
             default: return .finished([:])
             }
         }
         let link = StageKind.scripted("link", captures: ["url"]) { _, _, context async throws(StageFailure) in
             made.change { $0 += 1 }
-            calls.change { $0[$0.count - 1] += context.facts.freshness.goesFirst ? ", made first" : "" }
+            calls.change { $0[$0.count - 1] += ", \(context.facts.freshness.urgency)" }
             return .finished(["url": .string("u\(made.value)")])
         }
         let bench = EngineBench(
             #"{ "id": "a", "kind": "link", "expires": { "in": 20 } }, "# + Self.fetch, kinds: [link, waiting])
         calls.change { $0.append("begins") }
         #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
-        let renewed = [String](repeating: "good, first, made first", count: 5)
-        #expect(calls.value == ["begins", "good, made first"] + renewed + ["good, first"])
+        let renewed = [String](repeating: "good, renewed, renewal", count: 4)
+        #expect(calls.value == ["begins, usual", "good, usual, renewal"] + renewed + ["good, renewed"])
     }
 
     @Test("for a cancellation nothing is made anew: its request goes out as it is")
@@ -130,22 +129,19 @@ import Testing
         #expect(expiries.value == [true, false])
     }
 
-    @Test("a transfer that stands alone goes on with what it has")
-    func standsAlone() {
-        let (expiries, made) = (Mutexed<[Bool]>([]), Mutexed(0))
-        let sending = StageKind.scripted("fetch", standsAlone: { $0 == "open" }) { _, checkpoint, context in
-            expiries.change { $0.append(context.facts.freshness.expiry != nil) }
-            switch checkpoint {
-            case nil: return .waiting("new", until: .at(context.now), WaitReason(.retry))
-            case "new": return .waiting("open", until: .at(context.now), WaitReason(.retry))
-            default: return .finished([:])
-            }
+    @Test("what expires before its turn comes as often in a row as retry allows fails, once a request between is none")
+    func neverInTime() {
+        let (made, calls) = (Mutexed(0), Mutexed(0))
+        let waiting = StageKind.scripted("fetch") { _, _, context async throws(StageFailure) in
+            calls.change { $0 += 1 }
+            // A service that was closed meanwhile says nothing of the line.
+            let kind: AttemptFailure.Kind = calls.value == 4 ? .held(.closed) : .held(.renewal)
+            throw .failed(AttemptFailure(StepFailure("it expired", hint: "raise the limits"), kind: kind))
         }
-        let bench = EngineBench(
-            #"{ "id": "a", "kind": "link", "expires": { "in": 20 } }, "# + Self.fetch,
-            kinds: [Self.links(made), sending])
-        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
-        #expect(expiries.value == [true, true, false])
+        let bench = EngineBench(#"{ "id": "a", "kind": "link" }, "# + Self.fetch, kinds: [Self.links(made), waiting])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.failed)))
+        #expect(calls.value == 3 + 1 + 5 + 1 && made.value == 1 + 3 + 5)
+        #expect(bench.job()?.failure?.failure.hint == "raise the limits")
     }
 
     /// After a crash the captures of before were gone: the other stage read null, and failed for good.

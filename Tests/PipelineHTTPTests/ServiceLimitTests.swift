@@ -71,22 +71,22 @@ struct ServiceLimitTests {
         #expect(try await transport.turn(at: url, ServiceLimits(service: "other")) == nil)
     }
 
-    @Test("who goes first gets the next turn before those that wait, one after the other")
-    func first() {
+    @Test("who is more urgent gets the next turn before those that wait, one after the other")
+    func urgency() {
         var queue = ExchangeQueue(CurlConfiguration())
         let limits = ServiceLimits(service: "studio", connections: 1)
-        var first = limits
-        first.goesFirst = true
-        for (id, limits) in [(1, limits), (2, limits), (3, limits), (4, first), (5, first), (6, limits), (7, first)] {
+        for (id, urgency) in [(1, 0), (2, 0), (3, 0), (4, 1), (5, 1), (6, 0), (7, 2), (8, 1), (9, 2)] {
+            var limits = limits
+            limits.urgency = urgency
             #expect(queue.enter(UInt64(id), origin: "a", limits: limits, at: .zero) == (id == 1))
         }
         var order: [UInt64] = [1]
-        while let last = order.last, order.count < 9 {
+        while let last = order.last, order.count < 12 {
             queue.leave(last)
             guard let next = queue.next(at: .zero) else { break }
             order.append(next)
         }
-        #expect(order == [1, 4, 5, 7, 2, 3, 6])
+        #expect(order == [1, 7, 9, 4, 5, 8, 2, 3, 6])
     }
 
     @Test("time spent waiting for a turn is not taken from an exchange's own limit")

@@ -114,8 +114,8 @@ extension JobState {
 
     mutating func call(_ key: StepKey, after reason: WaitReason? = nil) {
         guard let stage = table.plan.stage(key.stage), case .running = table.step(key)?.state else { return }
-        let isRenewal = table.index.renewed.contains(key.stage)
-        calls[key] = OpenCall(began: now, goesFirst: reason?.kind == .renewal || isRenewal)
+        let source: Urgency = table.index.renewed.contains(key.stage) ? .renewal : .usual
+        calls[key] = OpenCall(began: now, urgency: reason?.kind == .renewal ? .renewed : source)
         marks.begin(key, at: now)
         notifications.mayHaveMoved = true
         commands += marks.foretell(key, stage, in: table, rules.watch).map(JobCommand.publish)

@@ -5,10 +5,10 @@ struct OpenCall: Sendable {
     /// By how much the clock was set since: the call itself goes on by the time that it began with.
     private var shift = Duration.zero
 
-    /// See ``Freshness/goesFirst``.
-    let goesFirst: Bool
+    /// The urgency of its requests.
+    let urgency: Urgency
 
-    init(began: Timestamp, goesFirst: Bool = false) { (self.began, self.goesFirst) = (began, goesFirst) }
+    init(began: Timestamp, urgency: Urgency = .usual) { (self.began, self.urgency) = (began, urgency) }
 
     mutating func setClock(by shift: Duration) {
         began += shift

@@ -14,7 +14,7 @@ enum Renewal {
         _ failed: AttemptFailure, _ key: StepKey, _ stage: PlannedStage, in table: JobTable
     ) -> Bool {
         guard let source = stage.renews, let attempt = table.step(key)?.state.attempt else { return false }
-        if failed.kind == .held(.renewal) { return true }
+        if failed.kind == .held(.renewal) { return attempt.unsent < table.policy(of: key, stage).attempts }
         guard let status = failed.failure.status else { return false }
         let now = table.moment.time
         let isOver = table.snapshot.expiry(StepKey(stage: source)).map { $0.time <= now } ?? false
@@ -36,6 +36,9 @@ enum Renewal {
         {
             try runAgain(source, in: &table)
         }
+        var notes = notes
+        // A remote job is asked for again: it may not be over.
+        notes.cost = nil
         try table.change(key, .renewed(failure), notes: notes)
         Restart.reopenSubmit(of: key, in: &table)
     }
@@ -91,11 +94,10 @@ enum Renewal {
         expiry.holder.stage == stage.renews && expiry.time > expiry.since
     }
 
-    /// Until when what a step gets by `renew` is good, and whose it is; nil where nothing says, where it was over when it
-    /// came, as no fresh one would be better, and for a transfer that stands alone by now.
+    /// Until when what a step gets by `renew` is good, and whose it is; nil where nothing says, or it was over when it came:
+    /// no fresh one would be better.
     static func expiry(for key: StepKey, _ stage: PlannedStage, in table: JobTable) -> StepExpiry? {
         guard let source = stage.renews else { return nil }
-        if let checkpoint = table.step(key)?.checkpoint, stage.stage.standsAlone?(checkpoint) == true { return nil }
         let own = stage.renewsElements ? table.step(key)?.value.flatMap(table.expiry(ofItem:)) : nil
         let given = table.expiry(of: StepKey(stage: source), readBy: stage).flatMap { $0.time > $0.since ? $0 : nil }
         let item = own.map { StepExpiry(holder: key, since: table.moment.time, time: $0) }
@@ -150,7 +152,7 @@ extension Freshness {
     package init(of key: StepKey, _ stage: PlannedStage, in state: JobState) {
         let call = state.calls[key]
         let expiry = call.flatMap { _ in Renewal.expiry(for: key, stage, in: state.table) }
-        self.init(expiry, goesFirst: call?.goesFirst == true)
+        self.init(expiry, urgency: call?.urgency ?? .usual)
     }
 }
 

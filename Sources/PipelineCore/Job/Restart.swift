@@ -46,16 +46,36 @@ struct Restart {
     }
 
     /// The stages whose failures did not make the job fail, where others did: what has read them, and may have been paid for,
-    /// stays as it is. Not those that a stage reads which made it fail.
+    /// stays as it is. Not those that a stage reads which made it fail, nor those that failed because it did.
     private static func tolerated(in table: JobTable) -> Set<String> {
         var (stages, others): (Set<String>, Set<String>) = ([], [])
         for (key, step) in table.snapshot.steps where step.state.name.isRetried {
-            let own = table.step(StepKey(stage: key.stage))
-            let isTolerated = own?.state.name == .succeeded || own?.toleratesFailure == true
-            if isTolerated { stages.insert(key.stage) } else { others.insert(key.stage) }
+            if isTolerated(key.stage, in: table) { stages.insert(key.stage) } else { others.insert(key.stage) }
         }
-        let failed = others.compactMap { table.plan.stage($0) }
-        return others.isEmpty ? [] : stages.filter { stage in !failed.contains { $0.reads(stage) } }
+        return others.isEmpty ? [] : stages.filter { !hasFailed($0, with: others, in: table) }
+    }
+
+    /// Returns whether the failure of a stage, or of items of it, is one that the job lives with. What was cancelled is none,
+    /// nor is a stage of which items had not ended when it was broken off.
+    private static func isTolerated(_ stage: String, in table: JobTable) -> Bool {
+        guard let own = table.step(StepKey(stage: stage)) else { return false }
+        guard own.state.name == .failed else { return own.state.name == .succeeded }
+        let items = table.index.entries[stage]?.items ?? []
+        return own.toleratesFailure
+            && items.allSatisfy { table.step(StepKey(stage: stage, item: $0))?.state.isEnded ?? true }
+    }
+
+    /// Returns whether one of the stages that made the job fail reads a stage, or this one needed it and failed after it.
+    private static func hasFailed(_ stage: String, with others: Set<String>, in table: JobTable) -> Bool {
+        guard let planned = table.plan.stage(stage) else { return false }
+        let end = table.step(StepKey(stage: stage))?.ended
+        return others.contains { other in
+            if table.plan.stage(other)?.reads(stage) == true { return true }
+            guard planned.goesOn(with: other), let end, let failed = table.step(StepKey(stage: other))?.ended else {
+                return false
+            }
+            return end >= failed
+        }
     }
 
     /// A stage that succeeded although items of it failed puts them together again. What has read it, or is repeated over
@@ -75,7 +95,9 @@ struct Restart {
             guard reader.reads(stage) else { continue }
             let isRead = reader.readsWhole(stage)
             let follows = reader.forEach?.followed == stage
-            if let end, !follows, let began = table.step(StepKey(stage: reader.id))?.started, began < end { continue }
+            // One that was skipped has not begun; it was left out then.
+            let own = table.step(StepKey(stage: reader.id))
+            if let end, !follows, let began = own?.started ?? own?.ended, began < end { continue }
             if !follows { reopenItems(of: reader.id, all: isRead, in: table) }
             reopen(reader.id, in: table)
         }
@@ -243,10 +265,15 @@ extension JobSnapshot {
         }
     }
 
-    /// Returns whether a step that failed begins its remote job anew when it is tried again: the last one is over, or gone.
-    package func submitsAgain(_ key: StepKey) -> Bool {
-        guard let submit = submits[key] else { return false }
-        return submit.phase == .intent && submit.generation > 1
+    /// Returns whether a stage that failed begins remote jobs anew when it is tried again, its own or its items': the last
+    /// ones are over, or gone.
+    package func submitsAgain(_ stage: String) -> Bool {
+        submits.contains { $0.key.stage == stage && steps[$0.key]?.state.name == .failed && Self.isRenewed($0.value) }
+    }
+
+    private static func isRenewed(_ submit: SubmitRecord) -> Bool {
+        // What never was a submit has no digest.
+        return submit.phase == .intent && submit.generation > 1 && !submit.digest.isEmpty
     }
 
     /// True if something of it failed or was cancelled, also where the job succeeded all the same.

@@ -57,8 +57,12 @@ extension StepState {
             let (wake, reason) = (WakeCondition.at(time), WaitReason(.renewal, detail: failure.title))
             let told = (JobEvent.Kind.stageWaiting, Self.data(of: wake, reason))
             // What was not sent with captures that were over has failed at nothing.
-            guard failure.status != nil else { return StepTransition(.waiting(attempt, wake, reason), told) }
+            if failure.status == nil {
+                attempt.unsent += 1
+                return StepTransition(.waiting(attempt, wake, reason), told)
+            }
             attempt.renewals += 1
+            attempt.unsent = 0
             return StepTransition(
                 .waiting(attempt, wake, reason), (.attemptFailed, ["error": failure.json]), told)
         case (.running(let attempt), .lostTrack(let submit)):
@@ -109,10 +113,14 @@ extension StepState {
         case .secret:
             let reason = WaitReason(.secret, detail: failed.failure.title)
             return StepTransition(.waiting(attempt, .resume, reason), (.attemptFailed, error))
+        case .held(.renewal) where before.unsent >= policy.attempts:
+            return StepTransition(.failed(failed.failure), (.stageFailed, error))
         case .held(let kind):
+            attempt = before
+            attempt.unsent = 0
             let wake = WakeCondition.at(time + max(failed.retryAfter ?? .zero, .milliseconds(10)))
             let reason = WaitReason(kind, detail: failed.failure.title)
-            return StepTransition(.waiting(before, wake, reason), (.stageWaiting, data(of: wake, reason)))
+            return StepTransition(.waiting(attempt, wake, reason), (.stageWaiting, data(of: wake, reason)))
         case .answered: attempt.failures += 1
         case .silent: attempt.noResponseCount += 1
         }

@@ -20,8 +20,8 @@ package protocol ServiceGate: Sendable {
     func claimComputation(at service: ServiceID, for step: StepKey, of job: JobID, limit: Int) async -> Timestamp?
     /// Returns when a request may begin at a service that takes so many a second of all processes on one journal, or the
     /// task is cancelled; at once where no other process has the journal, since each keeps to the rate by itself.
-    /// - Parameter goesFirst: true for one that goes before those that wait.
-    func turn(at service: ServiceID, requestsPerSecond: Double, goesFirst: Bool) async
+    /// - Parameter urgency: its place among those that wait.
+    func turn(at service: ServiceID, requestsPerSecond: Double, urgency: Urgency) async
     /// Says what to ask for when jobs of this process are due in a list; nil where it shares none with other processes.
     /// The one that is told to ask says by ``endList(_:asked:entries:)`` what came of it.
     func beginList(_ list: String, ids: [String], atMost: Int) async -> ListTurn?

@@ -202,14 +202,24 @@ public struct StageFacts: Sendable {
 package struct Freshness: Sendable, Hashable {
     /// Until when it is good, and whose it is; nil where nothing says.
     package var expiry: StepExpiry?
-    /// True if the stage's requests go before others that wait for their turn at a service: it has waited before, and what
-    /// it goes on with, or gives another, expires.
-    package var goesFirst: Bool
+    package var urgency: Urgency
 
-    package init(_ expiry: StepExpiry? = nil, goesFirst: Bool = false) {
+    package init(_ expiry: StepExpiry? = nil, urgency: Urgency = .usual) {
         self.expiry = expiry
-        self.goesFirst = goesFirst
+        self.urgency = urgency
     }
+}
+
+/// The order in which requests that wait for their turn at a service go; those of the same as they came.
+package enum Urgency: Int, Sendable, Hashable, Comparable {
+    case usual
+    /// Of a stage that makes something anew for one that had waited for its turn.
+    case renewal
+    /// Of one that has waited for its turn and goes on with what was made anew, which expires. Before the others that make
+    /// something anew: else nothing that they give would be good when its turn comes.
+    case renewed
+
+    package static func < (left: Urgency, right: Urgency) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Body bytes that went over the network.

@@ -11,6 +11,9 @@ package struct AttemptState: Sendable, Hashable {
     /// The number of times that a service refused captures, and fresh ones were asked for, since the last progress: what
     /// is refused with them too is a failure.
     package var renewals: Int
+    /// The number of times in a row that captures had expired before a request could go out. It is not kept: a new owner
+    /// counts from 0.
+    package var unsent = 0
 
     package init(
         number: Int = 1, failures: Int = 0, noResponseCount: Int = 0, failingSince: Timestamp? = nil, renewals: Int = 0
@@ -26,8 +29,8 @@ package struct AttemptState: Sendable, Hashable {
     package var progressed: AttemptState { AttemptState(number: number) }
     /// The next try.
     package var next: AttemptState {
-        AttemptState(
-            number: number + 1, failures: failures, noResponseCount: noResponseCount, failingSince: failingSince,
-            renewals: renewals)
+        var next = self
+        next.number += 1
+        return next
     }
 }

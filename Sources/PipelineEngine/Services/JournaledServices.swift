@@ -72,7 +72,7 @@ package final class JournaledServices: ServiceGate {
         return isClaimed == true ? nil : turn(service)
     }
 
-    package func turn(at service: ServiceID, requestsPerSecond: Double, goesFirst: Bool) async {
+    package func turn(at service: ServiceID, requestsPerSecond: Double, urgency: Urgency) async {
         let pace = state.withLock { state in
             let pace =
                 state.paces[service]
@@ -82,7 +82,7 @@ package final class JournaledServices: ServiceGate {
             state.paces[service] = pace
             return pace
         }
-        await pace.turn(requestsPerSecond: requestsPerSecond, goesFirst: goesFirst)
+        await pace.turn(requestsPerSecond: requestsPerSecond, urgency: urgency)
     }
 
     package func beginList(_ list: String, ids: [String], atMost: Int) async -> ListTurn? {

@@ -1,15 +1,15 @@
 import PipelineCore
 import Synchronization
 
-/// Keeps this process's requests to one service to its part of the service's rate, one after the other as they came, but
-/// for those that go first, where several processes share a journal.
+/// Keeps this process's requests to one service to its part of the service's rate, one after the other by their urgency
+/// and as they came, where several processes share a journal.
 ///
 /// The part is claimed for some seconds, so that no request but one of many waits for the journal. By the time that passes,
 /// whatever the clock is set to.
 final class SharedPace: Sendable {
     private struct State {
         var isBusy = false
-        var waiting: [(ticket: Int, goesFirst: Bool, turn: CheckedContinuation<Bool, Never>)] = []
+        var waiting: [(ticket: Int, urgency: Urgency, turn: CheckedContinuation<Bool, Never>)] = []
         var lastTicket = 0
         /// False once the journal has said that no other process asks services.
         var isShared = true
@@ -35,8 +35,8 @@ final class SharedPace: Sendable {
     }
 
     /// Returns when a request may begin, or the task is cancelled.
-    func turn(requestsPerSecond rate: Double, goesFirst: Bool) async {
-        guard state.withLock({ $0.isShared }), rate > 0, await enter(goesFirst) else { return }
+    func turn(requestsPerSecond rate: Double, urgency: Urgency) async {
+        guard state.withLock({ $0.isShared }), rate > 0, await enter(urgency) else { return }
         defer { leave() }
         while !Task.isCancelled {
             if state.withLock({ clock.elapsed >= $0.renewal }) { await renew() }
@@ -73,7 +73,7 @@ final class SharedPace: Sendable {
     // MARK: One at a time
 
     /// False when the task was cancelled before its turn.
-    private func enter(_ goesFirst: Bool) async -> Bool {
+    private func enter(_ urgency: Urgency) async -> Bool {
         let ticket: Int? = state.withLock { state in
             if !state.isBusy {
                 state.isBusy = true
@@ -91,8 +91,8 @@ final class SharedPace: Sendable {
                         state.isBusy = true
                         return true
                     }
-                    let place = goesFirst ? state.waiting.firstIndex { !$0.goesFirst } : nil
-                    state.waiting.insert((ticket, goesFirst, continuation), at: place ?? state.waiting.endIndex)
+                    let place = state.waiting.firstIndex { $0.urgency < urgency }
+                    state.waiting.insert((ticket, urgency, continuation), at: place ?? state.waiting.endIndex)
                     return nil
                 }
                 if let isEntered { continuation.resume(returning: isEntered) }

@@ -1,5 +1,5 @@
 /// Lets as many exchanges through as the limits allow, and as often as their services' pace does; the others wait for
-/// their turn in order, behind those that go first.
+/// their turn in order, behind those that are more urgent.
 ///
 /// Turns that are taken before their exchanges begin stand in the lines of services like these, and take none of the
 /// places that all services share: whoever has a turn may need one for another exchange first, such as for a token.
@@ -49,7 +49,7 @@ struct ExchangeQueue {
             begin(id, isTurn, in: lane, &line, at: now)
         } else {
             lastNumber += 1
-            let number = limits?.goesFirst == true ? lastNumber - .max : lastNumber
+            let number = lastNumber - (limits?.urgency ?? 0) * (.max / 8)
             let place = line.waiting.firstIndex { $0.number > number } ?? line.waiting.endIndex
             line.waiting.insert((id, number, isTurn), at: place)
             lanes[id] = lane

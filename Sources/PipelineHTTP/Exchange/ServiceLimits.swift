@@ -11,8 +11,8 @@ public struct ServiceLimits: Sendable, Equatable {
     public var sendRate: Int64?
     /// Bytes of bodies received per second, all exchanges together; nil for no limit.
     public var receiveRate: Int64?
-    /// True for an exchange that goes before those that wait: what it needs, or gives, expires.
-    package var goesFirst = false
+    /// The urgency of the exchange: from 0, it goes before those that wait with less, and after those with as much.
+    package var urgency = 0
 
     /// Limits that all requests with the same service name share; rates in bytes per second.
     public init(

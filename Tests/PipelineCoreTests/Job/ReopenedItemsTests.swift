@@ -85,11 +85,13 @@ import Testing
             { "id": "b", "kind": "step", "needs": [], "reads": "${{ stages.a.x ?? 1 }}" },
             { "id": "c", "kind": "step", "needs": [], "reads": "${{ stages.a.x ?? 1 }}" },
             { "id": "d", "kind": "step", "needs": [], "reads": "${{ stages.b.x ?? 1 }}" },
-            { "id": "e", "kind": "step", "needs": [], "forEach": "split('p,q', ',')", "reads": "${{ stages.a.x ?? 1 }}" }
+            { "id": "e", "kind": "step", "needs": [], "forEach": "split('p,q', ',')", "reads": "${{ stages.a.x ?? 1 }}" },
+            { "id": "f", "kind": "step", "needs": [], "when": "stages.a.x == 2" },
+            { "id": "g", "kind": "step", "needs": [], "when": "stages.a.x == 2" }
             """#
-        func step(_ state: StepState, from began: Double, to end: Double?) -> StepRecord {
+        func step(_ state: StepState, from began: Double? = nil, to end: Double?) -> StepRecord {
             var step = StepRecord(state: state)
-            step.started = Samples.now + .seconds(began)
+            step.started = began.map { Samples.now + .seconds($0) }
             step.ended = end.map { Samples.now + .seconds($0) }
             return step
         }
@@ -97,12 +99,45 @@ import Testing
             Self.key("a"): step(end, from: -10, to: -8), Self.key("b"): step(Self.done, from: -20, to: -15),
             Self.key("c"): step(Self.done, from: -8, to: -5), Self.key("d"): step(Self.done, from: -14, to: -13),
             Self.key("e"): step(Self.done, from: -20, to: -15), Self.key("e", 0): step(Self.done, from: -19, to: -18),
-            Self.key("e", 1): step(Self.done, from: -18, to: -16),
+            Self.key("e", 1): step(Self.done, from: -18, to: -16), Self.key("f"): step(.skipped, to: -20),
+            Self.key("g"): step(.skipped, to: -8),
         ]
         var table = try Self.table(stages, steps)
         try Restart(.failed, of: table).perform(.attached, in: &table)
         let pending = table.snapshot.steps.filter { $0.value.state == .pending }.map { "\($0.key)" }.sorted()
-        #expect(pending == ["a", "c"])
+        #expect(pending == ["a", "c", "g"])
+    }
+
+    /// The items that had not begun were never done: the job succeeded with null for what two paid jobs had given.
+    @Test("an optional stage that was broken off, cancelled or failed for want of another is taken up with that one")
+    func brokenOff() throws {
+        let stages = #"""
+            { "id": "x", "kind": "step" },
+            { "id": "p", "kind": "step", "needs": [], "forEach": "split('p,q', ',')", "continueOnFailure": true },
+            { "id": "c", "kind": "step", "needs": [], "continueOnFailure": true },
+            { "id": "l", "kind": "step", "needs": [], "continueOnFailure": true, "reads": "${{ stages.x.x ?? 1 }}" },
+            { "id": "o", "kind": "step", "needs": [], "continueOnFailure": true, "reads": "${{ stages.x.x ?? 1 }}" },
+            { "id": "t", "kind": "step", "needs": [], "continueOnFailure": true }
+            """#
+        func step(_ state: StepState, endedAgo seconds: Double = 20) -> StepRecord {
+            var step = StepRecord(state: state, toleratesFailure: true)
+            step.started = Samples.now + .seconds(-30)
+            step.ended = Samples.now + .seconds(-seconds)
+            return step
+        }
+        let failed = StepState.failed(Samples.failure)
+        var own = step(failed, endedAgo: 10)
+        own.toleratesFailure = false
+        let steps = [
+            Self.key("x"): own, Self.key("p"): step(failed, endedAgo: 9), Self.key("p", 0): step(Self.done),
+            Self.key("p", 1): StepRecord(state: .pending), Self.key("c"): step(.cancelled),
+            Self.key("l"): step(failed, endedAgo: 9), Self.key("o"): step(failed, endedAgo: 12),
+            Self.key("t"): step(failed, endedAgo: 9),
+        ]
+        var table = try Self.table(stages, steps)
+        try Restart(.failed, of: table).perform(.attached, in: &table)
+        let pending = table.snapshot.steps.filter { $0.value.state == .pending }.map { "\($0.key)" }.sorted()
+        #expect(pending == ["c", "l", "p", "p[1]", "x"])
     }
 
     private static let repeated = """

@@ -110,7 +110,9 @@ struct EndReporter: Sendable {
     /// Notes what goes on with a job that has failed: with its own document, and what that submits once more.
     private func noteWay(on job: JobSnapshot, _ report: inout EndReport) {
         let verb = job.wasGivenUp ? "retry" : "resume"
-        let again = job.failure.flatMap { job.submitsAgain($0.step) ? ", which submits \($0.step.words) again" : nil }
+        let again = job.failure.flatMap {
+            job.submitsAgain($0.step.stage) ? ", which submits stage '\($0.step.stage)' again" : nil
+        }
         report.note("once mended, go on with: pipeline \(verb) \(job.record.id)\(again ?? "")")
         guard job.failure?.failure.mayBeOfDocument == true, job.batch == nil, job.record.item == nil else { return }
         let document = SafeText.line(job.record.sourceName)

@@ -62,10 +62,11 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
     /// Waits until the service's limits let another request begin; nil without any.
     func turn() async throws(ExchangeFailure) -> ServiceTurn? {
         guard var limits = rendered.options.limits else { return nil }
-        limits.goesFirst = context.facts.freshness.goesFirst
+        let urgency = context.facts.freshness.urgency
+        limits.urgency = urgency.rawValue
         if let rate = limits.requestsPerSecond {
             let paced = ServiceID(context.digest(Array(limits.service.utf8)))
-            await context.services.turn(at: paced, requestsPerSecond: rate, goesFirst: limits.goesFirst)
+            await context.services.turn(at: paced, requestsPerSecond: rate, urgency: urgency)
         }
         return try await requests.network.transport.turn(at: rendered.description.url, limits)
     }
