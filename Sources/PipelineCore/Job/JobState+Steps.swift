@@ -114,8 +114,7 @@ extension JobState {
 
     mutating func call(_ key: StepKey, after reason: WaitReason? = nil) {
         guard let stage = table.plan.stage(key.stage), case .running = table.step(key)?.state else { return }
-        let source: Urgency = table.index.renewed.contains(key.stage) ? .renewal : .usual
-        calls[key] = OpenCall(began: now, urgency: reason?.kind == .renewal ? .renewed : source)
+        calls[key] = OpenCall(began: now, urgency: Renewal.urgency(of: key, after: reason, in: table))
         marks.begin(key, at: now)
         notifications.mayHaveMoved = true
         commands += marks.foretell(key, stage, in: table, rules.watch).map(JobCommand.publish)
@@ -189,10 +188,9 @@ extension JobState {
         try table.change(
             key, .tryFailed(failure, table.policy(of: key, stage), random: random), notes: notes
         ) { ($0.resumes, $0.started) = ($0.resumes + counts, isLeftOut ? nil : $0.started) }
-        if table.step(key)?.state.name == .failed { marks.steps[key] = nil }
-        if failed.endsRemoteJob, table.step(key)?.state.name == .failed {
-            Restart.forgetRemoteJob(of: key, in: &table)
-        }
+        guard table.step(key)?.state.name == .failed else { return }
+        marks.steps[key] = nil
+        if failed.endsRemoteJob { Restart.forgetRemoteJob(of: key, in: &table) }
     }
 
     /// Fails a step for good, before it began or without a word of its stage.

@@ -104,6 +104,12 @@ enum Renewal {
         return [given, item].compactMap(\.self).min { $0.time < $1.time }
     }
 
+    /// The urgency of the requests of a step that is called, after a wait where there was one.
+    static func urgency(of key: StepKey, after reason: WaitReason?, in table: JobTable) -> Urgency {
+        if reason?.kind == .renewal { return .renewed }
+        return table.index.renewed.contains(key.stage) ? .renewal : .usual
+    }
+
     /// Makes a stage that has succeeded pending again, for fresh captures.
     static func runAgain(_ source: String, in table: inout JobTable) throws(IllegalTransition) {
         let key = StepKey(stage: source)

@@ -11,6 +11,9 @@ struct ExchangeAdvice {
 
     /// The advice about a body that is made from a secret, and would go where credentials may not.
     static let secretBody = "\"credentials\": \"any-origin\" lets it go there"
+    /// The advice about captures that expire before a request that reads them has its turn.
+    static let longLine =
+        "requests wait longer for their turn than that is good for: raise \"limits\", or lower --at-once"
 
     /// Returns the advice; nil where none is better than another try.
     func text(after reason: ExchangeFailure.Reason) -> String? {

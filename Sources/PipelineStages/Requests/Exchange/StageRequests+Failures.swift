@@ -17,13 +17,9 @@ extension StageRequests {
         _ failure: ExchangeFailure, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) -> AttemptFailure {
         if case .held(let wait) = failure.reason {
+            let hint = wait == nil ? ExchangeAdvice.longLine : nil
             return AttemptFailure(
-                StepFailure(
-                    failure.message,
-                    hint: wait == nil
-                        ? "requests wait longer for their turn than that is good for: let fewer be at work at once, or raise "
-                            + "\"limits\" of the service" : nil,
-                    service: service?.name, place: context.facts.place),
+                StepFailure(failure.message, hint: hint, service: service?.name, place: context.facts.place),
                 kind: .held(wait == nil ? .renewal : .closed), retryAfter: wait)
         }
         if case .answeredEarly(let response) = failure.reason {
