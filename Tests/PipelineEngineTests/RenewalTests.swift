@@ -84,7 +84,7 @@ import Testing
     }
 
     /// In a line that was longer than the token lived the first refusal was renewed, and the second was final.
-    @Test("what expires while it waits for its turn is made anew each time, and then goes first")
+    @Test("what expires while it waits for its turn is renewed each time, and then goes first")
     func expiredInLine() {
         let (made, calls) = (Mutexed(0), Mutexed<[String]>([]))
         let waiting = StageKind.scripted("fetch") { _, _, context async throws(StageFailure) in
@@ -110,7 +110,7 @@ import Testing
         #expect(calls.value == ["begins, usual", "good, usual, renewal"] + renewed + ["good, renewed"])
     }
 
-    @Test("for a cancellation nothing is made anew: its request goes out as it is")
+    @Test("for a cancellation nothing is renewed: its request goes out as it is")
     func cancelled() {
         let (expiries, made) = (Mutexed<[Bool]>([]), Mutexed(0))
         let polling = StageKind.scripted(

@@ -116,7 +116,7 @@ struct TurnTests {
     ]
 
     /// Sixty items with a token of twenty seconds and two requests a second: all were refused, and failed for good.
-    @Test("what it reads may expire meanwhile: then nothing is sent, and it is made anew", arguments: waiting)
+    @Test("what it reads may expire meanwhile: then nothing is sent, and it is renewed", arguments: waiting)
     func expired(stage: String, reads: Bool) async throws {
         let transport = HeldTransport(
             inner: ScriptedTransport { request, _ in
@@ -151,7 +151,7 @@ struct TurnTests {
 
     /// Each renewal gives another id, with which the walk begins at its first page: one that takes longer never ended.
     @Test(
-        "an id that expires amid a walk over pages does not end that; a token is made anew", arguments: [true, false])
+        "an id that expires amid a walk over pages does not end that; a token is renewed", arguments: [true, false])
     func pages(isToken: Bool) async throws {
         let host = Mutex<MemoryStageHost?>(nil)
         let service = ScriptedTransport { request, _ in

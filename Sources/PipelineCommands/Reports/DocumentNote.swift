@@ -24,12 +24,15 @@ struct DocumentNote {
             if isBatch {
                 "its batch takes the new one by the same 'pipeline run' with --changed"
             } else if let submitted {
-                "'pipeline run \(name)' begins the new one, and submits again what \(submitted.words) has submitted"
+                "'\(Self.command(of: record))' begins the new one, and submits again what \(submitted.words) has submitted"
             } else {
-                "the new one begins with 'pipeline run \(name)'"
+                "the new one begins with '\(Self.command(of: record))'"
             }
         text = "\(name) has changed, and this job keeps the one of before: \(advice)"
     }
+
+    /// The command that begins another job, with the document as it is by then.
+    static func command(of record: JobRecord) -> String { "pipeline run \(SafeText.line(record.sourceName))" }
 
     private static func submitted(of job: JobSnapshot) -> StepKey? {
         job.submits.filter { key, submit in

@@ -154,7 +154,7 @@ enum Renewal {
 
 extension Freshness {
     /// The time for which what a step gets by `renew` is good, as it is when it is called. For one that is not called, but
-    /// cancelled, nothing is made anew.
+    /// cancelled, nothing is renewed.
     package init(of key: StepKey, _ stage: PlannedStage, in state: JobState) {
         let call = state.calls[key]
         let expiry = call.flatMap { _ in Renewal.expiry(for: key, stage, in: state.table) }

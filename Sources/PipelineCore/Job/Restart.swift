@@ -265,7 +265,7 @@ extension JobSnapshot {
         }
     }
 
-    /// Returns whether a stage that failed begins remote jobs anew when it is tried again, its own or its items': the last
+    /// Returns whether a stage that failed begins remote jobs again when it is retried, its own or its items': the last
     /// ones are over, or gone.
     package func submitsAgain(_ stage: String) -> Bool {
         submits.contains { $0.key.stage == stage && steps[$0.key]?.state.name == .failed && Self.isRenewed($0.value) }

@@ -198,7 +198,7 @@ public struct StageFacts: Sendable {
     public func isRead(_ capture: String) -> Bool { namesRead.contains(capture) || namesRead.contains(nil) }
 }
 
-/// The time for which what a stage reads, and has made anew by `renew`, is good.
+/// The time for which what a stage reads, and has renewed by `renew`, is good.
 package struct Freshness: Sendable, Hashable {
     /// Until when it is good, and whose it is; nil where nothing says.
     package var expiry: StepExpiry?

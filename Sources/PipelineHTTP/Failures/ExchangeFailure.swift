@@ -38,8 +38,8 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case undecodable
         /// The body of a success is in a content coding that is not undone here, nor was asked for; with the status.
         case foreignCoding(String, status: Int)
-        /// Nothing was sent: the service takes no requests before the wait has passed, or, with nil, the request is to be
-        /// made anew first.
+        /// Nothing was sent: the service takes no requests before the wait has passed, or, with nil, what the request is made of
+        /// is to be renewed first.
         case held(Duration?)
         /// This machine, or this process, has too little of something that others will give back: descriptors, memory.
         case outOfResources(errno: Int32)

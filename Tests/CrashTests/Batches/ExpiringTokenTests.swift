@@ -68,14 +68,18 @@ struct ExpiringTokenTests {
         """
     }
 
+    /// An interim response that takes so long.
+    private static let tenthOfASecond = ScriptedAnswer.Step.slowly(
+        Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), milliseconds: 4)
+
     /// All of them failed, and whatever they sent was refused.
     @Test("in a line that is longer than it lives does every item, each job once", arguments: [10, nil] as [Int?])
     func line(rate: Int?) async throws {
         try await withWorkplace { workplace in
             let service = Service(life: .seconds(3))
             let server = try LoopbackServer { request in
-                let answer = service.answer(request)
-                if rate == nil { Thread.sleep(forTimeInterval: 0.1) }
+                var answer = service.answer(request)
+                if rate == nil { answer.steps.insert(Self.tenthOfASecond, at: 1) }
                 return answer
             }
             defer { server.stop() }

@@ -23,7 +23,7 @@ final class MemoryStageHost: StageHost {
         var attempt = 1
         /// True until something has progressed.
         var hasFailed = false
-        /// Until when what is made anew is good.
+        /// Until when what is renewed is good.
         var renewed: StepExpiry?
         /// The polls that were counted, by their form.
         var polls: [String] = []

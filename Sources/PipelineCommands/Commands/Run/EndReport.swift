@@ -115,8 +115,7 @@ struct EndReporter: Sendable {
         }
         report.note("once mended, go on with: pipeline \(verb) \(job.record.id)\(again ?? "")")
         guard job.failure?.failure.mayBeOfDocument == true, job.batch == nil, job.record.item == nil else { return }
-        let document = SafeText.line(job.record.sourceName)
-        report.note("once the document is mended, begin a new job: pipeline run \(document)")
+        report.note("once the document is mended, begin a new job: \(DocumentNote.command(of: job.record))")
     }
 
     /// The report of a job of which a submit is unknown: what it is about, and what to type.

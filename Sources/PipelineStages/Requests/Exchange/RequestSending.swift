@@ -32,9 +32,7 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
             await giveBack(admission)
             return .failure(error)
         }
-        if rendered.role == ExchangeRecord.poll {
-            requests.countPoll(rendered.items == nil ? "single" : "list", in: context)
-        }
+        countPoll()
         listenForTokens(&options)
         let decoration = rendered.decoration(over: requests.network, in: context)
         let recording = ExchangeRecording(started: context.now)
@@ -71,7 +69,7 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
         return try await requests.network.transport.turn(at: rendered.description.url, limits)
     }
 
-    /// Fails where what it was made of has expired by now: the step goes on with what is made anew, and is not refused. What
+    /// Fails where what it was made of has expired by now: the step goes on with what is renewed, and is not refused. What
     /// became of a submit that was sent is found out with what that was sent with.
     private func checkThatItIsGood() async throws(ExchangeFailure) {
         guard let expiry = context.facts.freshness.expiry, expiry.time <= context.now, reads(expiry.holder),
@@ -184,6 +182,14 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
                 }
             }
         }
+    }
+
+    /// Counts a poll that goes out: `single`, or as a `list` for many jobs.
+    private func countPoll() {
+        guard rendered.role == ExchangeRecord.poll else { return }
+        var measured = Measurements()
+        measured.count(.polls, [requests.label, rendered.items == nil ? "single" : "list"])
+        context.measure(measured)
     }
 
     /// A body went over the wire whether its answer came or was lost.
