@@ -144,9 +144,9 @@ struct BatchLimitTests {
 
     /// All that was ever spent was once the cost of the items that had ended by now: none at first, then one.
     @Test("for its money by what each end has cost, also of items that were begun anew since")
-    func begunAnew() {
+    func otherEnds() {
         var again = batch(BatchSettings(spend: 150), [.pending: 40])
-        (again.cost, again.begunAnew) = (80, 40)
+        (again.cost, again.otherEnds) = (80, 40)
         #expect(again.affordableCount == 10)
         (again.cost, again.counts) = (120, [.succeeded: 20, .pending: 20])
         #expect(again.affordableCount == 15)

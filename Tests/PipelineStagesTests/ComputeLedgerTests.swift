@@ -540,6 +540,42 @@ struct ComputeLedgerTests {
         #expect(service.lines.filter { $0.hasPrefix("POST") }.count == 1)
     }
 
+    /// After a power cut, for longer than a token lives, each job of a batch was unknown.
+    @Test("whose look-up is refused is looked for with fresh captures, unless it looks for something else with them")
+    func lookUpRenewed() async throws {
+        func service() -> ScriptedService {
+            let service = ScriptedService()
+            service.on("POST /v1/jobs", 500)
+            for _ in 0..<2 { service.on("GET /v1/jobs/by-name/key1", 401) }
+            service.on("GET /v1/jobs/by-name/key1", 200, #"{"id": "j3", "owner": "key1"}"#)
+            return service
+        }
+        let found = service()
+        let renewing = try bench(found, once: name)
+        renewing.host.read { $0.source = "login" }
+        for _ in 0..<2 {
+            let failed = try #require(await renewing.resume().tryFailure)
+            #expect(failed.kind == .answered && failed.failure.status == 401)
+            #expect(failed.openSubmit?.reason.contains("the look-up failed: service 'api' answered 401") == true)
+            #expect(renewing.host.read { $0.record?.phase } == .sending)
+        }
+        #expect(await renewing.resume().isWaiting)
+        #expect(renewing.captures["id"] == "j3")
+        #expect(found.lines.count { $0.hasPrefix("POST") } == 1)
+
+        let other = try StageBench(
+            #"""
+            { "id": "login", "kind": "request", "service": "api", "request": { "POST": "/login", "once": { "resend": true },
+              "capture": { "user": "$.user" } } },
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "capture": { "id": "$.id" },
+                "once": { "name": { "GET": "/jobs/by-name/key1" }, "ours": "response.body.of == stages.login.user" } },
+              "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"] } }
+            """#, network: service().network, captures: ["login": ["user": "u1"]])
+        other.host.read { $0.source = "login" }
+        #expect(await other.resume().unknown != nil)
+    }
+
     /// It was sent twice: a page of an error has no job in it.
     @Test(
         "is not taken for missing by the page of a service that is in trouble, or wants other credentials",

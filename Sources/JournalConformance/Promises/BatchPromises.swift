@@ -155,7 +155,7 @@ enum BatchPromises {
             check.expect(counts == [.pending: 1, .duplicate: 1])
             try await journal.reread(lease, as: record, of: job.record)
             let batch = try await journal.batch(lease.job)
-            check.expect(batch?.cost == 2 && batch?.begunAnew == 1, "what it has cost is known as one item's")
+            check.expect(batch?.cost == 2 && batch?.otherEnds == 1, "what it has cost is known as one item's")
         }
     }
 

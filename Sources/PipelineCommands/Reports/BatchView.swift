@@ -90,7 +90,7 @@ final class BatchView: Sendable {
                 console.note("✗ \(item.key): \(stage)\(failure.failure.title)")
             }
             if live == nil, item.state == .unknown {
-                console.note("? \(item.key): it is not known whether its submit arrived")
+                console.note("? \(item.key): \(item.failure?.failure.title ?? "its submit is unknown")")
             }
         }
     }

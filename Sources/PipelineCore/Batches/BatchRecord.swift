@@ -14,8 +14,9 @@ package struct BatchRecord: Sendable, Hashable {
     /// The number of those that had failed or were cancelled before this reading began, that none of its rows names and
     /// that were not begun again: they stay as they are, and the batch is not judged by them.
     package var aside: [ItemRecord.State: Int] = [:]
-    /// The number of ends of items that cost something and were begun anew since: the sum of the costs has them, and no count.
-    package var begunAnew = 0
+    /// The number of times that an item came to rest, cost something by that, and is not among those that have succeeded: it
+    /// failed, was cancelled or is unknown, or began anew since.
+    package var otherEnds = 0
     /// The cost of its items, in the author's currency; nil while no document says.
     package var cost: Double?
     /// Body bytes of items that have ended.
@@ -99,7 +100,7 @@ package struct BatchSettings: Sendable, Hashable {
     }
 }
 
-/// The run of items that ended last and failed alike.
+/// The run of items that came to rest last and failed alike, or are unknown alike.
 package struct FailureStreak: Sendable, Hashable {
     package var group: ItemFailure.Group?
     package var count: Int
@@ -111,7 +112,7 @@ package struct FailureStreak: Sendable, Hashable {
 
     /// After one more item has ended; a row that could not be begun says nothing of the service.
     package mutating func add(_ item: ItemRecord) {
-        guard item.state == .failed, let failure = item.failure, failure.stage != nil else {
+        guard [.failed, .unknown].contains(item.state), let failure = item.failure, failure.stage != nil else {
             if item.state == .succeeded { self = FailureStreak() }
             return
         }
@@ -131,7 +132,7 @@ extension BatchRecord {
         if cost == nil, isCostUnknown { return 0 }
         // Rows that could not be begun have cost nothing and say nothing: while no cost is known, what failed is no sample.
         guard let cost, cost > 0 else { return most(afterEnds: count(.succeeded) - settings.unpriced) }
-        let ends = count(.succeeded) + begunAnew
+        let ends = count(.succeeded) + otherEnds
         let sample = ends > 0 ? ends : max(1, endedCount)
         let left = Amount(spend) - Amount(cost)
         return min(left.count(ofThoseLike: sample, costing: Amount(cost)), most(afterEnds: endedCount))

@@ -8,6 +8,7 @@ public struct ItemOutcome: Sendable, Hashable {
     package var ended: Timestamp?
     /// From the beginning of the job to its end.
     package var seconds: Double?
+    /// The reason why it failed, or is unknown.
     package var failure: ItemFailure?
     package var cost: Double?
     package var moved = BytesMoved()
@@ -27,6 +28,9 @@ extension ItemRecord {
         if state.isEnded, outcome.state == .running { attempt += 1 }
         state = outcome.state
         if outcome.state == .running { failure = nil }
+        if outcome.state == .unknown {
+            (failure, cost, moved) = (outcome.failure, outcome.cost ?? cost, outcome.moved)
+        }
         guard outcome.ended != nil else { return }
         (ended, seconds, failure) = (outcome.ended, outcome.seconds, outcome.failure)
         (cost, moved, results, files) = (outcome.cost, outcome.moved, outcome.results, outcome.files)
@@ -34,9 +38,22 @@ extension ItemRecord {
 }
 
 extension ItemRecord {
-    /// Returns whether it has ended and cost something, and begins anew with another state.
-    package func leavesPaidEnd(to later: State) -> Bool {
-        state.isEnded && !later.isEnded && (cost ?? 0) > 0
+    /// Returns what it adds, as it is now, to ``BatchRecord/otherEnds``.
+    package func otherEnds(since before: ItemRecord) -> Int {
+        let isPaid = (cost ?? 0) > 0
+        let costsMore = (cost ?? 0) > (before.cost ?? 0)
+        switch state {
+        case .failed, .cancelled, .unknown: return costsMore ? 1 : 0
+        // It was paid for at an earlier end, which counts already.
+        case .succeeded: return before.state != .succeeded && isPaid && !costsMore ? -1 : 0
+        case .pending, .running, .waiting, .suspended: return before.state == .succeeded && isPaid ? 1 : 0
+        case .duplicate: return 0
+        }
+    }
+
+    /// Returns whether it has come to rest since: it ended, or can't go on before a person has looked at its service.
+    package func cameToRest(since before: ItemRecord) -> Bool {
+        !before.state.isEnded && before.state != state && (state.isEnded || state == .unknown)
     }
 }
 
@@ -45,13 +62,13 @@ extension BatchRecord {
     package mutating func count(_ before: ItemRecord?, _ after: ItemRecord) {
         if let before { counts[before.state, default: 0] -= 1 }
         counts[after.state, default: 0] += 1
-        if before?.leavesPaidEnd(to: after.state) == true { begunAnew += 1 }
+        if let before { otherEnds += after.otherEnds(since: before) }
         if let spent = after.cost {
             cost = (Amount(cost ?? 0) + Amount(spent) - Amount(before?.cost ?? 0)).double
         }
         moved = BytesMoved(
             sent: moved.sent + max(0, after.moved.sent - (before?.moved.sent ?? 0)),
             received: moved.received + max(0, after.moved.received - (before?.moved.received ?? 0)))
-        if after.state.isEnded, before?.state.isEnded == false { streak.add(after) }
+        if let before, after.cameToRest(since: before) { streak.add(after) }
     }
 }

@@ -17,6 +17,20 @@ extension ItemOutcome {
         if state == .succeeded { results = Self.results(of: job, in: plan) }
     }
 
+    /// An item whose job can't go on before a person says what became of a submit.
+    package init(unknownIn job: JobSnapshot) {
+        self.init(.unknown)
+        (cost, moved) = (job.cost, job.moved)
+        let lost = job.steps.compactMap { key, step in
+            if case .unknown(_, let submit) = step.state { (key, submit) } else { nil }
+        }
+        failure = lost.min { $0.0 < $1.0 }.map { key, submit in
+            ItemFailure(
+                stage: key.stage,
+                failure: StepFailure("it is not known whether the service took the submit: \(submit.reason)"))
+        }
+    }
+
     /// Returns whether there was nothing to pay: of the stages that say what they cost each was skipped, or had no items.
     private static func isFree(_ job: JobSnapshot, in plan: Plan) -> Bool {
         let paid = job.steps.filter { key, _ in plan.stage(key.stage)?.cost != nil }

@@ -77,7 +77,7 @@ enum JobEnding {
             let waiting = table.snapshot.steps.filter { $0.value.state.waitsForPlace }
             for key in waiting.keys.sorted() { try table.change(key, .restarted) { $0.started = nil } }
         }
-        table.recordItem(ItemOutcome(.unknown))
+        table.recordItem(ItemOutcome(unknownIn: table.snapshot))
         table.record(.released(nil))
         return [.finish(.unknown)]
     }

@@ -74,7 +74,7 @@ package struct StepNotes: Sendable {
     package var report: FirstReport?
     /// The time when the service says that it ended.
     package var ended: Timestamp?
-    /// The cost of a remote job that ended without a result.
+    /// The cost of what the service has done without a result for the step; see ``JobTable/unpaid(_:of:_:)``.
     package var cost: Double?
 
     package init() {}

@@ -160,7 +160,7 @@ extension JobState {
             marks.waits(key, reason, at: now)
             if let expectation = rules.expectation(of: key, wake, in: table) { commands.append(expectation) }
         case .unknown(let checkpoint, let submit):
-            try table.change(key, .lostTrack(submit), notes: notes) {
+            try table.change(key, .lostTrack(submit), notes: table.unpaid(notes, of: key, stage)) {
                 $0.checkpoint = checkpoint ?? $0.checkpoint
                 $0.resumes += counts
             }
@@ -181,6 +181,7 @@ extension JobState {
         if stop == nil, Renewal.isWorthIt(failed, key, stage, in: table) {
             return try Renewal.begin(key, stage, failed.failure, began: began, notes, in: &table)
         }
+        let notes = table.unpaid(notes, of: key, stage, isOver: failed.endsRemoteJob)
         // A step that waits for a resume by now holds up no other; the job is let go once they have ended.
         let failure = table.explained(failed, key, stage)
         // It starts when it is let in: what it waits for till then counts for no deadline and no estimate.
@@ -254,6 +255,7 @@ extension JobState {
         _ counts: Int = 0, cost: Double? = nil
     ) throws(IllegalTransition) {
         let made = fanOut.madeDespiteFailures(by: key, in: table)
+        let cost = cost.flatMap { cost in table.plan.stage(key.stage).map { table.unpaid(cost, of: key, $0) } }
         try table.change(key, .finished(captures), warnings: warnings, notes: notes) { step in
             if let cost { step.add(cost: cost) }
             step.captures = captures.merging(made)

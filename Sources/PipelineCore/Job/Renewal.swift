@@ -158,7 +158,7 @@ extension Freshness {
     package init(of key: StepKey, _ stage: PlannedStage, in state: JobState) {
         let call = state.calls[key]
         let expiry = call.flatMap { _ in Renewal.expiry(for: key, stage, in: state.table) }
-        self.init(expiry, urgency: call?.urgency ?? .usual)
+        self.init(expiry, of: call.flatMap { _ in stage.renews }, urgency: call?.urgency ?? .usual)
     }
 }
 

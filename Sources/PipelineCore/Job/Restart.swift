@@ -7,6 +7,8 @@ struct Restart {
     private let restarted: Set<String>
     /// The stages of which one item begins again, and those that need them.
     private let reached: Set<String>
+    /// The stages that such an item needs, and that failed.
+    private let needed: Set<String>
     /// The stages that stay as they are, with failures that their author tolerates.
     private let tolerated: Set<String>
     /// The steps whose files are not there, with the path of one.
@@ -18,13 +20,13 @@ struct Restart {
     init(_ scope: RestartScope, lost files: [WrittenFile] = [], of table: JobTable) {
         self.scope = scope
         restarted = scope.begunAnew(in: table.plan)
-        var reached: Set<String> = []
+        var own: Set<String> = []
         if case .failedItem(let item) = scope {
-            for (key, step) in table.snapshot.steps where key.item == item && step.state.name.isRetried {
-                reached.formUnion(table.plan.dependents(of: key.stage))
-            }
+            let failed = table.snapshot.steps.filter { key, step in key.item == item && step.state.name.isRetried }
+            own = Set(failed.map(\.key.stage))
         }
-        self.reached = reached
+        reached = own.reduce(into: []) { $0.formUnion(table.plan.dependents(of: $1)) }
+        needed = Self.failures(neededBy: own, in: table)
         tolerated = scope == .failed ? Self.tolerated(in: table) : []
         for file in files {
             affected.formUnion(
@@ -42,6 +44,16 @@ struct Restart {
             reopen(stage, in: table)
             let own = table.step(StepKey(stage: stage))
             reopenReaders(of: stage, since: own?.state.name.isRetried == true ? own?.ended : nil, in: table)
+        }
+    }
+
+    /// The stages that failed, or were cancelled, and without which others can't go on.
+    private static func failures(neededBy stages: Set<String>, in table: JobTable) -> Set<String> {
+        // In the plan's order a stage comes after all that it needs.
+        table.plan.stages.reversed().reduce(into: []) { found, stage in
+            guard stages.contains(stage.id) || found.contains(stage.id) else { return }
+            let failed = stage.needs.filter { table.step(StepKey(stage: $0))?.state.name.isRetried == true }
+            found.formUnion(failed.filter { !stages.contains($0) })
         }
     }
 
@@ -120,7 +132,8 @@ struct Restart {
         case .nothing: false
         case .failed: !tolerated.contains(key.stage)
         case .from: true
-        case .failedItem(let item): reached.contains(key.stage) && (key.item ?? item) == item
+        case .failedItem(let item):
+            needed.contains(key.stage) || reached.contains(key.stage) && (key.item ?? item) == item
         }
     }
 

@@ -150,6 +150,10 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
         if facts.keepsResponse { host.conclude(with: response.responseValue) }
     }
 
+    /// Says that the service has done what the stage asked for, before it is known whether its response can be used: what
+    /// it costs is counted either way.
+    package func isServed() { host.isServed() }
+
     /// The gate that knows whether services take requests now.
     package var services: any ServiceGate { host.services }
 

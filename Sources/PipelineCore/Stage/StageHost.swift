@@ -78,6 +78,9 @@ package protocol StageHost: Sendable {
     var services: any ServiceGate { get }
     /// Keeps the response that ends the step for what is judged at its end. Quick, from any thread.
     func conclude(with response: JSON)
+    /// The service has done what the stage asked for, so that it costs what it costs even where nothing of its response can
+    /// be used. Quick, from any thread.
+    func isServed()
     /// Marks a point for crash tests; returns unless the process is to die there.
     func pass(_ point: CrashPoint)
     /// A keyed hash of what a submit sends, in hex: tells whether it changed without giving it away.
@@ -203,9 +206,12 @@ package struct Freshness: Sendable, Hashable {
     /// Until when it is good, and whose it is; nil where nothing says.
     package var expiry: StepExpiry?
     package var urgency: Urgency
+    /// The stage that gives fresh ones; nil where nothing is renewed.
+    package var source: String?
 
-    package init(_ expiry: StepExpiry? = nil, urgency: Urgency = .usual) {
+    package init(_ expiry: StepExpiry? = nil, of source: String? = nil, urgency: Urgency = .usual) {
         self.expiry = expiry
+        self.source = source
         self.urgency = urgency
     }
 }

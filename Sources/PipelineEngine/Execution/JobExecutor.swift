@@ -211,7 +211,7 @@ actor JobExecutor {
         case .failure(.journal(let failure)): throw failure
         }
         var noted = notes.take(key)
-        if case .failed(let failed) = end, failed.endsRemoteJob { noted.cost = try await evaluator(of: key)?.cost() }
+        if end.isPaid(isServed: notes.takeServed(key)) { noted.cost = try await evaluator(of: key)?.cost() }
         _ = try await take(.ended(key, end, noted, random: ports.randomness.unit()))
         guard let ended = state.table.step(key)?.state, ended.isEnded else { return }
         notes.forget(key)

@@ -58,8 +58,8 @@ final class StepHost: StageHost {
         case .uuid: return .string(RandomUUID.text(from: ports.randomness))
         case .copy(let url): return .string(try await ports.files.copy(of: url, for: document, host: self))
         case .size, .digest, .text, .base64, .jsonLines: return try await read(fact, at: fact.path ?? "").json
-        // Kept with the file.
-        case .written: return .null
+        // Kept with the file, and with what was paid.
+        case .written, .paid: return .null
         }
     }
 
@@ -194,6 +194,8 @@ final class StepHost: StageHost {
     func count(_ moved: BytesMoved) { notes.count(moved, of: facts.step) }
 
     func conclude(with response: JSON) { notes.keep(response, of: facts.step) }
+
+    func isServed() { notes.serve(facts.step) }
 
     func measure(_ measured: Measurements) { notes.measure(measured) }
 

@@ -11,6 +11,8 @@ final class NoteBook: Sendable {
         var heard: [StepKey: Timestamp] = [:]
         /// The response that came last, where something is judged over it.
         var responses: [StepKey: JSON] = [:]
+        /// The steps whose services have done in this call what they were asked for.
+        var served: Set<StepKey> = []
         var measured = Measurements()
     }
 
@@ -32,6 +34,12 @@ final class NoteBook: Sendable {
 
     /// The response that came last; nil when none was kept.
     func response(of step: StepKey) -> JSON? { state.withLock { $0.responses[step] } }
+
+    /// Notes that the service has done what the step's call asked for.
+    func serve(_ step: StepKey) { state.withLock { _ = $0.served.insert(step) } }
+
+    /// Returns whether the service has done what the call asked for that has ended.
+    func takeServed(_ step: StepKey) -> Bool { state.withLock { $0.served.remove(step) != nil } }
 
     /// Notes what was measured; it goes with the job's next commit, whichever step's it is.
     func measure(_ measured: Measurements) { state.withLock { $0.measured.add(measured) } }

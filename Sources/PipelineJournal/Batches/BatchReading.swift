@@ -21,7 +21,7 @@ extension JournalAccess {
             if !row.isNull("place") {
                 let place = try row.object("place")
                 let notes = ReadingNotes(place)
-                (batch.place, batch.aside, batch.begunAnew) = (ReadingPlace(place), notes.aside, notes.begunAnew)
+                (batch.place, batch.aside, batch.otherEnds) = (ReadingPlace(place), notes.aside, notes.otherEnds)
             }
             batch.isRead = row.flag("is_read")
             // Rows of before were added up in binary.
@@ -213,7 +213,7 @@ extension ReadingPlace {
         if !counts.isEmpty {
             object["aside"] = .object(JSONObject(counts.map { ($0.key.rawValue, .number(JSONNumber($0.value))) }))
         }
-        if notes.begunAnew > 0 { object["begunAnew"] = .number(JSONNumber(notes.begunAnew)) }
+        if notes.otherEnds != 0 { object["otherEnds"] = .number(JSONNumber(notes.otherEnds)) }
         return .object(object)
     }
 

@@ -48,7 +48,9 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                             result.underWay.append(item)
                             continue
                         }
-                        if before.leavesPaidEnd(to: .pending) { anew += 1 }
+                        var fresh = before
+                        fresh.state = .pending
+                        anew += fresh.otherEnds(since: before)
                         result.bad += try replace(before, item, next, reading, batch)
                         next += 1
                         continue
@@ -70,7 +72,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         }
         try itemRows.takeBack(named, batch)
         let latest = try self.batch(batch)
-        let notes = ReadingNotes(aside: latest?.aside ?? [:], begunAnew: (latest?.begunAnew ?? 0) + anew)
+        let notes = ReadingNotes(aside: latest?.aside ?? [:], otherEnds: (latest?.otherEnds ?? 0) + anew)
         try run(
             """
             UPDATE batches SET place = :place, is_read = :is_read, pending = pending + :pending,
@@ -272,10 +274,10 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         // What comes from sources that are not read again is of this reading all the same.
         let place = record.place ?? ReadingPlace(source: 0)
         let aside = place.source == 0 ? try itemRows.setAside(batch) : record.aside
-        let begunAnew = try self.batch(batch)?.begunAnew ?? 0
+        let otherEnds = try self.batch(batch)?.otherEnds ?? 0
         try run(
             "UPDATE batches SET place = :place WHERE job = :batch",
-            ["batch": batch, "place": place.json(ReadingNotes(aside: aside, begunAnew: begunAnew))])
+            ["batch": batch, "place": place.json(ReadingNotes(aside: aside, otherEnds: otherEnds))])
         try run(
             """
             UPDATE batches SET sources = :sources, folder = :folder, settings = :settings, is_read = 0,
@@ -310,7 +312,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                 "SELECT number, key, reading, cost FROM items WHERE batch = :batch AND state = :state AND attempt > 0",
                 ["batch": batch, "state": state.rawValue]
             ) { row in
-                let isPaid = !row.isNull("cost") && row.double("cost") > 0
+                let isPaid = state == .succeeded && !row.isNull("cost") && row.double("cost") > 0
                 return (number: row.int("number"), key: row.text("key"), isAside: row.isAside, isPaid: isPaid)
             }
             for (number, key, isAside, isPaid) in numbers where keys?.contains(key) ?? true {
@@ -326,7 +328,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
             }
         }
         try itemRows.takeBack(again, batch)
-        try itemRows.countAnew(paid, batch)
+        try itemRows.countEnds(paid, batch)
         try stop(nil, batch)
         return count
     }

@@ -3,7 +3,8 @@ import PipelineCore
 /// How a fact stands in its table: a kind that the schema checks, and a path or a place.
 ///
 /// Paths are absolute, so a word and a colon before one make another fact of the same kind: `md5:/a` is no SHA-256 as
-/// `/a` is, `base64:/a` and `written:/a` no text, and `copy:` stands before a URL. So facts that came later need no other table.
+/// `/a` is, `base64:/a` and `written:/a` no text, and `copy:` stands before a URL, `paid:` before a key. So facts that came later
+/// need no other table.
 extension Fact {
     enum ColumnKind: String {
         case size, digest, text, jsonLines, now, uuid
@@ -12,6 +13,7 @@ extension Fact {
     private static let base64Mark = "base64:"
     private static let copyMark = "copy:"
     private static let writtenMark = "written:"
+    private static let paidMark = "paid:"
 
     var column: (kind: ColumnKind, subject: String) {
         switch self {
@@ -23,6 +25,7 @@ extension Fact {
         case .jsonLines(let path): (.jsonLines, path)
         case .copy(let url): (.text, Self.copyMark + url)
         case .written(let path): (.text, Self.writtenMark + path)
+        case .paid(let key): (.text, Self.paidMark + key)
         case .now(let place): (.now, place)
         case .uuid(let place): (.uuid, place)
         }
@@ -38,6 +41,8 @@ extension Fact {
             self = .copy(url: String(subject.dropFirst(Self.copyMark.count)))
         case .text where subject.hasPrefix(Self.writtenMark):
             self = .written(String(subject.dropFirst(Self.writtenMark.count)))
+        case .text where subject.hasPrefix(Self.paidMark):
+            self = .paid(key: String(subject.dropFirst(Self.paidMark.count)))
         case .text: self = .text(subject)
         case .jsonLines: self = .jsonLines(subject)
         case .now: self = .now(place: subject)

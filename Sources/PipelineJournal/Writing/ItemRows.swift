@@ -6,7 +6,8 @@ import PipelineSQL
 struct ItemRows<Connection: JournalConnection>: JournalAccess {
     let connection: Connection
 
-    /// Has the item begin that a new job is for; `.stale` unless it is pending.
+    /// Has the item begin that a new job is for; `.stale` unless it is pending. What a job of before has cost is the batch's
+    /// alone then.
     func beginItem(of job: JobRecord, _ number: Int64) throws(JournalFailure) {
         guard let own = job.item else { return }
         let batch = try first("SELECT batch FROM jobs WHERE number = :number", ["number": number]) {
@@ -16,7 +17,7 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
         try run(
             """
             UPDATE items SET state = 'running', job = :job, attempt = CASE WHEN attempt < 1 THEN 1 ELSE attempt END,
-                error = NULL, stage = NULL, status = NULL
+                error = NULL, stage = NULL, status = NULL, cost = NULL
             WHERE batch = :batch AND number = :number
             """, ["batch": batch, "number": before.number, "job": job.id.text])
         var after = before
@@ -92,7 +93,7 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
         _ before: ItemRecord, _ after: ItemRecord, _ group: ItemFailure.Group?, _ batch: Int64
     ) throws(JournalFailure) {
         try count([(-1, before.state), (1, after.state)], batch)
-        if before.leavesPaidEnd(to: after.state) { try countAnew(1, batch) }
+        try countEnds(after.otherEnds(since: before), batch)
         let sent = max(0, after.moved.sent - before.moved.sent)
         let received = max(0, after.moved.received - before.moved.received)
         // An amount is of whole billionths, and so is the sum in the row, which is rounded to them each time.
@@ -109,14 +110,14 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
                     "cost": after.cost == before.cost ? nil : Optional(cost),
                 ])
         }
-        guard after.state.isEnded, !before.state.isEnded else { return }
+        guard after.cameToRest(since: before) else { return }
         if after.state == .succeeded {
             try run(
                 """
                 UPDATE batches SET streak = 0, streak_stage = NULL, streak_code = NULL
                 WHERE job = :batch AND streak > 0
                 """, ["batch": batch])
-        } else if after.state == .failed, let group, let stage = group.stage {
+        } else if [.failed, .unknown].contains(after.state), let group, let stage = group.stage {
             try run(
                 """
                 UPDATE batches SET streak = CASE WHEN streak_stage = :stage AND streak_code = :code THEN streak + 1
@@ -145,9 +146,9 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
         try edit(batch) { notes in for state in states { notes.aside[state, default: 0] -= 1 } }
     }
 
-    /// Counts ends that cost something and whose items begin anew.
-    func countAnew(_ ends: Int, _ batch: Int64) throws(JournalFailure) {
-        if ends > 0 { try edit(batch) { $0.begunAnew += ends } }
+    /// Counts what items add to ``BatchRecord/otherEnds``.
+    func countEnds(_ ends: Int, _ batch: Int64) throws(JournalFailure) {
+        if ends != 0 { try edit(batch) { $0.otherEnds += ends } }
     }
 
     private func edit(_ batch: Int64, _ change: (inout ReadingNotes) -> Void) throws(JournalFailure) {

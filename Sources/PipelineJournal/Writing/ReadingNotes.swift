@@ -5,18 +5,18 @@ import PipelineCore
 struct ReadingNotes {
     /// See ``BatchRecord/aside``.
     var aside: [ItemRecord.State: Int]
-    /// See ``BatchRecord/begunAnew``.
-    var begunAnew: Int
+    /// See ``BatchRecord/otherEnds``.
+    var otherEnds: Int
 
-    init(aside: [ItemRecord.State: Int], begunAnew: Int) {
+    init(aside: [ItemRecord.State: Int], otherEnds: Int) {
         self.aside = aside
-        self.begunAnew = begunAnew
+        self.otherEnds = otherEnds
     }
 
     init(_ place: JSONObject) {
         aside = (place["aside"]?.object ?? [:]).reduce(into: [:]) { counts, member in
             if let state = ItemRecord.State(rawValue: member.name) { counts[state] = member.value.number?.int }
         }
-        begunAnew = place["begunAnew"]?.number?.int ?? 0
+        otherEnds = place["otherEnds"]?.number?.int ?? 0
     }
 }

@@ -193,8 +193,9 @@ extension MemoryJournal.Image {
     /// Moves the item of a job along, with the counts of its batch.
     mutating func keep(_ outcome: ItemOutcome, of job: JobRecord, isFirst: Bool = false) {
         guard let own = job.item, let number = batches[own.batch]?.numbers[own.key],
-            let before = batches[own.batch]?.item(number), isFirst || before.job == job.id
+            var before = batches[own.batch]?.item(number), isFirst || before.job == job.id
         else { return }
+        if isFirst { before.cost = nil }
         var after = before
         after.apply(outcome)
         if isFirst { (after.job, after.attempt) = (job.id, max(1, after.attempt)) }

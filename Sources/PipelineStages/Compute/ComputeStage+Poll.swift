@@ -13,7 +13,7 @@ extension ComputeStage {
                 let finding = try await ListPoll(stage: self, list: list, context: context).look(
                     for: poll, rendered, checkpoint)
             {
-                noteEnd(finding, poll, in: context)
+                poll.noteEnd(finding, of: requests.label, in: context)
                 return try await outcome(of: finding, taking: captures(of: poll), rendered, checkpoint, in: context)
             }
             let finding: PollFinding
@@ -27,7 +27,7 @@ extension ComputeStage {
                 }
             }
             if let again = deadline.pollAgain(after: finding, checkpoint) { return again }
-            noteEnd(finding, poll, in: context)
+            poll.noteEnd(finding, of: requests.label, in: context)
             if case .missing(let failure) = finding {
                 if position + 1 < polls.count { continue }
                 if try await isSettling(poll, checkpoint, in: context) {
@@ -42,15 +42,6 @@ extension ComputeStage {
                 reopensAfter: poll.events.map { _ in checkpoint.stream?.reconnection ?? .zero }, in: context)
         }
         throw .definite(StepFailure("there is no poll", place: context.facts.place))
-    }
-
-    /// Tells estimates and metrics when the job ended, where the service says so.
-    private func noteEnd(_ finding: PollFinding, _ poll: PollDefinition, in context: Context) {
-        guard case .succeeded(let answer) = finding, let time = poll.endTime(in: answer) else { return }
-        context.ended(at: time)
-        var measured = Measurements()
-        measured.observe(.pollDelay, [requests.label], max(0, (context.now - time).seconds))
-        context.measure(measured)
     }
 
     /// Returns whether a service that is eventually consistent may not know the job yet.
@@ -77,6 +68,7 @@ extension ComputeStage {
         // A job that may still run is asked for again by the next attempt, not begun a second time.
         case .refused(let failure): throw .definite(failure)
         case .succeeded(let answer):
+            context.isServed()
             return .finished(try requests.captures(captures, from: answer, of: rendered, in: context))
         case .running(let report):
             try await deadline.enforce(on: self)
@@ -140,5 +132,16 @@ extension ComputeStage {
         of poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, in context: Context
     ) throws(StageFailure) -> JSONObject {
         try requests.captures(captures(of: poll), from: answer, of: rendered, in: context)
+    }
+}
+
+extension PollDefinition {
+    /// Tells estimates and metrics when the job ended, where the service says so.
+    fileprivate func noteEnd(_ finding: PollFinding, of service: String, in context: ComputeStage.Context) {
+        guard case .succeeded(let answer) = finding, let time = endTime(in: answer) else { return }
+        context.ended(at: time)
+        var measured = Measurements()
+        measured.observe(.pollDelay, [service], max(0, (context.now - time).seconds))
+        context.measure(measured)
     }
 }

@@ -133,9 +133,13 @@ struct ComputeStage: Stage {
             try await context.commit(state)
         }
         var values = try await carried.void(of: polls.map { captures(of: $0) }, in: context)
-        return Result { () throws(CaptureFailure) in
+        do throws(CaptureFailure) {
             for member in try CaptureSet(wanted).values(in: receipt.answer) { values[member.name] = member.value }
-            return values
+            return .success(values)
+        } catch {
+            // It has a job, which will be paid for, whoever can't ask for it.
+            context.isServed()
+            return .failure(error)
         }
     }
 

@@ -18,7 +18,9 @@ struct FirstPoll {
             let rules = PollRules(stage: stage, poll: poll, rendered: rendered, context: context)
             guard try await rules.findEnd(in: answer) else { continue }
             switch try await finding(by: rules) {
-            case .succeeded(let answer): return try stage.captures(of: poll, answer, rendered, in: context)
+            case .succeeded(let answer):
+                context.isServed()
+                return try stage.captures(of: poll, answer, rendered, in: context)
             case .ended(let failure, let answer):
                 context.conclude(with: answer)
                 throw .remoteJobEnded(failure)

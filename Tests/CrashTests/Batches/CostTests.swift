@@ -91,6 +91,73 @@ struct CostTests {
         }
     }
 
+    /// What was billed and whose answer lacked a capture cost nothing; a resume asks for the same remote job again.
+    @Test("counts what can't be used once, over all attempts; and expects of the rest what those have cost")
+    func unusable() async throws {
+        try await withWorkplace { workplace in
+            let server = try LoopbackServer { request in
+                request.path == "/jobs" ? .json(#"{"id": "j"}"#) : .json(#"{"state": "done", "price": 0.5}"#)
+            }
+            defer { server.stop() }
+            try workplace.write(
+                "model.json",
+                """
+                { "pipeline": 1, "name": "model", "inputs": { "file": { "type": "string" } },
+                  "batch": { "key": "${{ inputs.file }}", "stopAfter": 1000 },
+                  "services": { "api": { "url": "${{ env.API_URL }}" } },
+                  "stages": [
+                    { "id": "model", "kind": "compute", "service": "api", "cost": "response.body.price",
+                      "submit": { "POST": "/jobs", "capture": { "id": "$.id" }, "once": { "resend": true } },
+                      "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"],
+                                "capture": { "url": "$.result.url" } } } ] }
+                """)
+            try workplace.write("rows.csv", "file\n" + lines((1...30).map { "talk-\($0)" }))
+            let environment = ["API_URL": server.url]
+            let end = try await workplace.run(
+                "run", "model.json", "--each", "rows.csv", "--batch", "june", "--tolerate", "100%", "--spend", "6",
+                environment: environment)
+            #expect(end.cause == .exited(75), "\(end)")
+            let shown = try await workplace.show("june")
+            #expect(shown["cause"] == "spent" && shown["cost"]?.number?.double == 6, "\(shown.text)")
+            #expect(shown["counts"]?["failed"] == 12 && shown["counts"]?["pending"] == 18, "\(shown.text)")
+            _ = try await workplace.run("retry", "june/talk-1", environment: environment)
+            #expect(try await workplace.show("june/talk-1")["cost"]?.number?.double == 0.5, "it is the same remote job")
+            #expect(server.requests.count { $0.path == "/jobs" } == 12)
+            #expect(try await workplace.show("june")["cost"]?.number?.double == 6)
+        }
+    }
+
+    /// Sixty jobs were ordered and paid for of which none could be asked for: unknown ones stopped nothing.
+    @Test("stops when the first submits are all unknown alike, and counts what was ordered", arguments: [false, true])
+    func unknownSubmits(isRequest: Bool) async throws {
+        try await withWorkplace { workplace in
+            let server = try LoopbackServer { _ in .json(#"{"job": "j", "price": 0.5}"#) }
+            defer { server.stop() }
+            let work =
+                isRequest
+                ? #""kind": "request", "request": { "POST": "/jobs" }, "capture": { "id": "$.id" }"#
+                : #""kind": "compute", "submit": { "POST": "/jobs", "capture": { "id": "$.id" } }, "poll": { "GET": "/jobs/${{ self.id }}", "until": "true" }"#
+            try workplace.write(
+                "model.json",
+                """
+                { "pipeline": 1, "name": "model", "inputs": { "file": { "type": "string" } },
+                  "batch": { "key": "${{ inputs.file }}", "stopAfter": 5, "atOnce": 1 },
+                  "services": { "api": { "url": "${{ env.API_URL }}" } },
+                  "stages": [ { "id": "model", "service": "api", "cost": "response.body.price", \(work) } ] }
+                """)
+            try workplace.write("rows.csv", "file\n" + lines((1...30).map { "talk-\($0)" }))
+            let environment = ["API_URL": server.url]
+            let end = try await workplace.run(
+                "run", "model.json", "--each", "rows.csv", "--batch", "june", environment: environment)
+            #expect(end.cause == .exited(75) || end.cause == .exited(3), "\(end)")
+            #expect(server.requests.count == 5)
+            #expect(end.errors.contains("? talk-1: it is not known whether the service took the submit: "), "\(end)")
+            let shown = try await workplace.show("june")
+            #expect(shown["cause"] == "sameFailure" && shown["cost"]?.number?.double == 2.5, "\(shown.text)")
+            #expect(shown["counts"]?["unknown"] == 5 && shown["counts"]?["pending"] == 25, "\(shown.text)")
+        }
+    }
+
     /// The mean was all that was ever spent over the items that had ended anew: nothing began. An attached resume then failed
     /// all that had not begun, for their files were there.
     @Test("bounds items that are done again by what one costs; a resume replaces files as the run was allowed to")

@@ -361,7 +361,8 @@ import Testing
     @Test("of items that failed only the one that is named begins again, with what failed for want of it")
     func oneItem() throws {
         let stages = #"""
-            { "id": "c", "kind": "step" }, { "id": "a", "kind": "step", "forEach": "split('p,q', ',')" },
+            { "id": "c", "kind": "step" },
+            { "id": "a", "kind": "step", "needs": [], "forEach": "split('p,q', ',')" },
             { "id": "b", "kind": "step", "needs": ["a"] }
             """#
         let failed = Self.step(.failed(Samples.failure))
@@ -375,6 +376,23 @@ import Testing
         #expect(try pending(.failedItem(1)) == ["a", "a[1]", "b"])
         #expect(try pending(.failedItem(2)) == [])
         #expect(try pending(.failed) == ["a", "a[0]", "a[1]", "b", "c"])
+    }
+
+    /// It said the login's failure again, without having tried.
+    @Test("with an item that begins again so does what it needs and what failed, but nothing else")
+    func neededByItem() throws {
+        let stages = #"""
+            { "id": "login", "kind": "step" }, { "id": "x", "kind": "step", "needs": [] },
+            { "id": "a", "kind": "step", "needs": ["login"], "forEach": "split('p,q', ',')" },
+            { "id": "b", "kind": "step", "needs": ["a", "x"] }
+            """#
+        let failed = Self.step(.failed(Samples.failure))
+        var steps = ["login", "x", "a", "b"].reduce(into: [:]) { $0[StepKey(stage: $1)] = failed }
+        for item in 0...1 { steps[StepKey(stage: "a", item: item)] = failed }
+        var table = try Self.table(stages, steps)
+        try Restart(.failedItem(1), of: table).perform(.attached, in: &table)
+        let pending = table.snapshot.steps.filter { $0.value.state == .pending }.map { "\($0.key)" }.sorted()
+        #expect(pending == ["a", "a[1]", "b", "login"])
     }
 
     @Test("where failed items were tolerated, their stage, what follows it and what reads it begin again with them")

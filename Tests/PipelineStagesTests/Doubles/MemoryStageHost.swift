@@ -25,6 +25,8 @@ final class MemoryStageHost: StageHost {
         var hasFailed = false
         /// Until when what is renewed is good.
         var renewed: StepExpiry?
+        /// The stage that gives fresh captures.
+        var source: String?
         /// The polls that were counted, by their form.
         var polls: [String] = []
         var facts: [Fact: JSON] = [:]
@@ -90,7 +92,7 @@ final class MemoryStageHost: StageHost {
         return StageFacts(
             job: JobID(job.id), submitName: SubmitName(jobKey: job.key, step: step), pipeline: "test",
             attempt: state.withLock(\.attempt),
-            hasFailed: state.withLock(\.hasFailed), freshness: Freshness(state.withLock(\.renewed)),
+            hasFailed: state.withLock(\.hasFailed), freshness: state.withLock { Freshness($0.renewed, of: $0.source) },
             started: started, deadline: state.withLock(\.deadline),
             folders: folders, overwrites: false, retry: retry, place: "test.json:1:1")
     }
@@ -169,6 +171,7 @@ final class MemoryStageHost: StageHost {
     }
     var services: any ServiceGate { state.withLock(\.services) }
     func conclude(with response: JSON) {}
+    func isServed() {}
     func mustAct(before time: Timestamp?) {}
 
     func count(_ moved: BytesMoved) { state.withLock { $0.moved = $0.moved + moved } }

@@ -19,6 +19,9 @@ public enum Fact: Hashable, Sendable, Codable {
     /// The size and age of the file that a step has written at a path, a string: another machine may have another one there.
     /// No expression reads it.
     case written(String)
+    /// The cost of an order under a key that came to no result, a number: it is paid once, whatever comes of it later. No
+    /// expression reads it.
+    case paid(key: String)
     /// The time of the first evaluation at that place of the document, RFC 3339 in UTC, a string.
     case now(place: String)
     /// A UUID of the first evaluation at that place of the document, a string.
@@ -28,7 +31,7 @@ public enum Fact: Hashable, Sendable, Codable {
     package var path: String? {
         switch self {
         case .size(let path), .digest(let path, _), .text(let path), .base64(let path), .jsonLines(let path): path
-        case .copy, .written, .now, .uuid: nil
+        case .copy, .written, .paid, .now, .uuid: nil
         }
     }
 }
@@ -54,6 +57,7 @@ extension Fact {
         case .jsonLines(let path): ("jsonLines", path)
         case .copy(let url): ("copy", url)
         case .written(let path): ("written", path)
+        case .paid(let key): ("paid", key)
         case .now(let place): ("now", place)
         case .uuid(let place): ("uuid", place)
         }
@@ -72,6 +76,7 @@ extension Fact: CustomStringConvertible {
         case .jsonLines(let path): "jsonLines('\(path)')"
         case .copy(let url): "the copy of \(url)"
         case .written(let path): "the file written at \(path)"
+        case .paid(let key): "what was paid for \(key)"
         case .now: "now()"
         case .uuid: "uuid()"
         }

@@ -104,6 +104,7 @@ extension Fact {
         case "jsonLines": self = .jsonLines(text)
         case "copy": self = .copy(url: text)
         case "written": self = .written(text)
+        case "paid": self = .paid(key: text)
         case "now": self = .now(place: text)
         case "uuid": self = .uuid(place: text)
         default:

@@ -43,6 +43,18 @@ struct OnceDefinition: Sendable {
                 list.uses.ownKey || condition.readsOwnKey || then?.uses.ownKey == true
             }
         }
+
+        /// Returns whether it looks for something else when a stage gives other captures: what went out with the former ones
+        /// is not found then.
+        func depends(on stage: String) -> Bool {
+            let (requests, conditions): ([RequestDefinition], [Expression]) =
+                switch self {
+                case .name(let request, let ours, let missing): ([request], [ours] + (missing.map { [$0] } ?? []))
+                case .match(let list, _, let condition, let then): ([list] + (then.map { [$0] } ?? []), [condition])
+                }
+            return requests.contains { $0.subjects.contains(stage) }
+                || conditions.contains { $0.references.contains { $0.captureStage == stage } }
+        }
     }
 
     let key: Key?
