@@ -89,7 +89,7 @@ private struct QuietHost: StageHost {
     func measure(_ measured: Measurements) {}
     var services: any ServiceGate { OpenServices() }
     func conclude(with response: JSON) {}
-    func isServed() {}
+    func noteServed() {}
     func warn(_ message: String) async throws(StageFailure) {}
     func count(_ moved: BytesMoved) {}
     func mustAct(before time: Timestamp?) {}

@@ -47,12 +47,14 @@ struct Restart {
         }
     }
 
-    /// The stages that failed, or were cancelled, and without which others can't go on.
+    /// The stages that failed, or were cancelled, and without which others can't go on: they can without an optional one.
     private static func failures(neededBy stages: Set<String>, in table: JobTable) -> Set<String> {
         // In the plan's order a stage comes after all that it needs.
         table.plan.stages.reversed().reduce(into: []) { found, stage in
             guard stages.contains(stage.id) || found.contains(stage.id) else { return }
-            let failed = stage.needs.filter { table.step(StepKey(stage: $0))?.state.name.isRetried == true }
+            let failed = stage.needs.filter { id in
+                table.step(StepKey(stage: id)).map { $0.state.name.isRetried && !$0.toleratesFailure } ?? false
+            }
             found.formUnion(failed.filter { !stages.contains($0) })
         }
     }

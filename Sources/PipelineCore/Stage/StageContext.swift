@@ -152,7 +152,7 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
 
     /// Says that the service has done what the stage asked for, before it is known whether its response can be used: what
     /// it costs is counted either way.
-    package func isServed() { host.isServed() }
+    package func noteServed() { host.noteServed() }
 
     /// The gate that knows whether services take requests now.
     package var services: any ServiceGate { host.services }

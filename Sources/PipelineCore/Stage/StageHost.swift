@@ -78,9 +78,9 @@ package protocol StageHost: Sendable {
     var services: any ServiceGate { get }
     /// Keeps the response that ends the step for what is judged at its end. Quick, from any thread.
     func conclude(with response: JSON)
-    /// The service has done what the stage asked for, so that it costs what it costs even where nothing of its response can
+    /// Notes that the service has done what the stage asked for: it costs what it costs even where nothing of its response can
     /// be used. Quick, from any thread.
-    func isServed()
+    func noteServed()
     /// Marks a point for crash tests; returns unless the process is to die there.
     func pass(_ point: CrashPoint)
     /// A keyed hash of what a submit sends, in hex: tells whether it changed without giving it away.

@@ -195,7 +195,7 @@ final class StepHost: StageHost {
 
     func conclude(with response: JSON) { notes.keep(response, of: facts.step) }
 
-    func isServed() { notes.serve(facts.step) }
+    func noteServed() { notes.noteServed(facts.step) }
 
     func measure(_ measured: Measurements) { notes.measure(measured) }
 

@@ -36,7 +36,7 @@ final class NoteBook: Sendable {
     func response(of step: StepKey) -> JSON? { state.withLock { $0.responses[step] } }
 
     /// Notes that the service has done what the step's call asked for.
-    func serve(_ step: StepKey) { state.withLock { _ = $0.served.insert(step) } }
+    func noteServed(_ step: StepKey) { state.withLock { _ = $0.served.insert(step) } }
 
     /// Returns whether the service has done what the call asked for that has ended.
     func takeServed(_ step: StepKey) -> Bool { state.withLock { $0.served.remove(step) != nil } }

@@ -41,7 +41,7 @@ struct FetchHost: StageHost {
     func callbackCaptures() async -> JSONObject? { nil }
     func ended(at time: Timestamp) {}
     func conclude(with response: JSON) {}
-    func isServed() {}
+    func noteServed() {}
     func mustAct(before time: Timestamp?) {}
 
     var now: Timestamp { base.now }

@@ -68,7 +68,7 @@ extension ComputeStage {
         // A job that may still run is asked for again by the next attempt, not begun a second time.
         case .refused(let failure): throw .definite(failure)
         case .succeeded(let answer):
-            context.isServed()
+            context.noteServed()
             return .finished(try requests.captures(captures, from: answer, of: rendered, in: context))
         case .running(let report):
             try await deadline.enforce(on: self)

@@ -138,7 +138,7 @@ struct ComputeStage: Stage {
             return .success(values)
         } catch {
             // It has a job, which will be paid for, whoever can't ask for it.
-            context.isServed()
+            context.noteServed()
             return .failure(error)
         }
     }

@@ -19,7 +19,7 @@ struct FirstPoll {
             guard try await rules.findEnd(in: answer) else { continue }
             switch try await finding(by: rules) {
             case .succeeded(let answer):
-                context.isServed()
+                context.noteServed()
                 return try stage.captures(of: poll, answer, rendered, in: context)
             case .ended(let failure, let answer):
                 context.conclude(with: answer)

@@ -31,7 +31,7 @@ struct RequestStage: Stage {
         let guarded = GuardedSubmit(requests: requests, definition: definition)
         let outcome = try await guarded.perform(in: context) { receipt async throws(StageFailure) in
             context.conclude(with: receipt.answer)
-            context.isServed()
+            context.noteServed()
             let captures = Result { () throws(CaptureFailure) in try capture.values(in: receipt.answer) }
             // Before the ledger's entry: a crash in between settles the request and writes the file again.
             if case .success = captures { try await keep(receipt.answer.body, in: context) }
@@ -58,7 +58,7 @@ struct RequestStage: Stage {
         case .failure(let failure): throw requests.failure(failure, of: rendered, in: context)
         case .success(let response):
             let answer = try await requests.judge(response, of: rendered, in: context)
-            context.isServed()
+            context.noteServed()
             let captures = try requests.captures(capture, from: answer, of: rendered, in: context)
             try await keep(answer.body, in: context)
             return captures.merging(try await pathCapture(in: context))

@@ -383,11 +383,13 @@ import Testing
     func neededByItem() throws {
         let stages = #"""
             { "id": "login", "kind": "step" }, { "id": "x", "kind": "step", "needs": [] },
-            { "id": "a", "kind": "step", "needs": ["login"], "forEach": "split('p,q', ',')" },
+            { "id": "mask", "kind": "step", "needs": [], "continueOnFailure": true },
+            { "id": "a", "kind": "step", "needs": ["login", "mask"], "forEach": "split('p,q', ',')" },
             { "id": "b", "kind": "step", "needs": ["a", "x"] }
             """#
         let failed = Self.step(.failed(Samples.failure))
-        var steps = ["login", "x", "a", "b"].reduce(into: [:]) { $0[StepKey(stage: $1)] = failed }
+        var steps = ["login", "x", "mask", "a", "b"].reduce(into: [:]) { $0[StepKey(stage: $1)] = failed }
+        steps[StepKey(stage: "mask")]?.toleratesFailure = true
         for item in 0...1 { steps[StepKey(stage: "a", item: item)] = failed }
         var table = try Self.table(stages, steps)
         try Restart(.failedItem(1), of: table).perform(.attached, in: &table)

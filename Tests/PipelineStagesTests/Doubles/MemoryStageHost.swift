@@ -171,7 +171,7 @@ final class MemoryStageHost: StageHost {
     }
     var services: any ServiceGate { state.withLock(\.services) }
     func conclude(with response: JSON) {}
-    func isServed() {}
+    func noteServed() {}
     func mustAct(before time: Timestamp?) {}
 
     func count(_ moved: BytesMoved) { state.withLock { $0.moved = $0.moved + moved } }

@@ -62,7 +62,7 @@ final class StoppingHost: StageHost {
     func measure(_ measured: Measurements) { inner.measure(measured) }
     var services: any ServiceGate { inner.services }
     func conclude(with response: JSON) { inner.conclude(with: response) }
-    func isServed() { inner.isServed() }
+    func noteServed() { inner.noteServed() }
     func warn(_ message: String) async throws(StageFailure) { try await inner.warn(message) }
     func count(_ moved: BytesMoved) { inner.count(moved) }
     func mustAct(before time: Timestamp?) { inner.mustAct(before: time) }

@@ -150,7 +150,7 @@ final class TransferHost: StageHost {
     func measure(_ measured: Measurements) {}
     var services: any ServiceGate { OpenServices() }
     func conclude(with response: JSON) {}
-    func isServed() {}
+    func noteServed() {}
     func warn(_ message: String) async throws(StageFailure) { try change { $0.warnings.append(message) } }
     func record(_ exchange: ExchangeRecord) {}
     func authenticates() {}
