@@ -75,7 +75,7 @@ let package = Package(
         .target(
             name: "PipelineStages",
             dependencies: [
-                "CLibrary", "CArchive", "CChecksum", "CFiles", "COpenSSL", "PipelineCore", "PipelineHTTP",
+                "CLibrary", "CArchive", "CChecksum", "CFiles", "COpenSSL", "Encodings", "PipelineCore", "PipelineHTTP",
                 "NetworkTasks",
                 "JSONPath", crypto, httpTypes, structuredFields, subprocess, system,
             ],

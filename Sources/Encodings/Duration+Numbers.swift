@@ -2,6 +2,11 @@ extension Duration {
     /// The length in seconds, with fractions.
     package var seconds: Double {
         let (whole, attoseconds) = components
+        // Whole milliseconds are shown with three digits: their two parts added up are often a neighbour of that number.
+        let milliseconds = wholeMilliseconds
+        if attoseconds % 1_000_000_000_000_000 == 0, milliseconds.magnitude < 1 << 53 {
+            return Double(milliseconds) / 1000
+        }
         return Double(whole) + Double(attoseconds) / 1e18
     }
 

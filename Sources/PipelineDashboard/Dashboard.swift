@@ -215,10 +215,11 @@ package final class Dashboard: Sendable {
         guard !jobs.isEmpty else {
             return .html(page(nil).failed("No job was chosen", "Tick the boxes before their rows."), status: 400)
         }
-        do throws(StepFailure) {
+        do throws(ActionFailure) {
             try await actions.perform(action, on: JobActionTargets(jobs, action))
         } catch {
-            return .html(page(nil).failed(error.title, error.hint ?? ""), status: 500)
+            let said = page(nil).failed(error.failure.title, error.failure.hint ?? "")
+            return .html(said, status: error.isRefusal ? 409 : 500)
         }
         let back = form["back"].flatMap { $0.hasPrefix("/") && !$0.hasPrefix("//") ? $0 : nil } ?? "/"
         return .redirect(to: options.basePath + back)

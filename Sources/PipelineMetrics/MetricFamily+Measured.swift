@@ -10,7 +10,12 @@ extension MetricFamily {
         case .counter:
             let sorted = measured.sorted { $0.key.labels.lexicographicallyPrecedes($1.key.labels) }
             self.init(
-                metric, .counter, sorted.map { Sample(labels: Self.named(metric, $0.key.labels), value: $0.value.sum) })
+                metric, .counter,
+                sorted.map { series, sum in
+                    // Money that was added up has no more digits than what it was added up of.
+                    let value = metric == .cost ? Amount(sum.sum).double : sum.sum
+                    return Sample(labels: Self.named(metric, series.labels), value: value)
+                })
         case .histogram(let bounds):
             let series = Dictionary(grouping: measured, by: \.key.labels)
             let sorted = series.sorted { $0.key.lexicographicallyPrecedes($1.key) }

@@ -68,7 +68,7 @@ package struct BytesChart: Sendable {
             rows: stride(from: 0, to: points.count, by: step).map { index in
                 let point = points[index]
                 return [
-                    DurationText.rounded(point.seconds), SizeText.describe(point.sent),
+                    DurationText.fine(point.seconds), SizeText.describe(point.sent),
                     SizeText.describe(point.received),
                 ]
             }, content: content)

@@ -57,7 +57,7 @@ package struct Histogram: Sendable {
             content += """
                 <rect class="column" x="\(Self.first + Double(index) * width + 1)" y="\(y(Double(value)))" \
                 width="\(width - 2)" height="\(Self.bottom - y(Double(value)))" rx="2">\
-                <title>\(value) from \(DurationText.rounded(edge(index))) to \(DurationText.rounded(edge(index + 1)))</title></rect>
+                <title>\(value) from \(DurationText.fine(edge(index))) to \(DurationText.fine(edge(index + 1)))</title></rect>
                 """
         }
         content += "<line class=\"base\" x1=\"48\" x2=\"700\" y1=\"\(Self.bottom)\" y2=\"\(Self.bottom)\"/>"
@@ -69,17 +69,17 @@ package struct Histogram: Sendable {
         }
         let median = durations[durations.count / 2]
         let isMedianLeft = promised.map { $0 >= median } ?? (place(median) > 0.6)
-        content += Self.line("middle", "median \(DurationText.rounded(median))", x(median), leads: isMedianLeft)
+        content += Self.line("middle", "median \(DurationText.fine(median))", x(median), leads: isMedianLeft)
         if let promised {
             content += Self.line(
-                "promise", "promised p90 \(DurationText.rounded(promised))", x(promised), leads: !isMedianLeft)
+                "promise", "promised p90 \(DurationText.fine(promised))", x(promised), leads: !isMedianLeft)
         }
         return Picture(
             title: title, height: 200, columns: ["from", "to", "how many"],
             rows: counts.enumerated().filter { $0.1 > 0 }.map { index, value in
-                [DurationText.rounded(edge(index)), DurationText.rounded(edge(index + 1)), "\(value)"]
-            } + [["median", DurationText.rounded(median), ""]]
-                + (promised.map { [["promised p90", DurationText.rounded($0), ""]] } ?? []),
+                [DurationText.fine(edge(index)), DurationText.fine(edge(index + 1)), "\(value)"]
+            } + [["median", DurationText.fine(median), ""]]
+                + (promised.map { [["promised p90", DurationText.fine($0), ""]] } ?? []),
             content: content)
     }
 

@@ -78,8 +78,8 @@ package struct Timeline: Sendable {
             columns: ["stage", "state", "began after", "took", "earlier ones, median"],
             rows: bars.map {
                 [
-                    $0.name, $0.state.rawValue, DurationText.rounded($0.start), DurationText.rounded($0.end - $0.start),
-                    $0.median.map(DurationText.rounded) ?? "unknown",
+                    $0.name, $0.state.rawValue, DurationText.fine($0.start), DurationText.fine($0.end - $0.start),
+                    $0.median.map(DurationText.fine) ?? "unknown",
                 ]
             }, content: content)
     }
@@ -87,7 +87,7 @@ package struct Timeline: Sendable {
     private func row(_ bar: Bar, y: Double, _ x: (Double) -> Double) -> Markup {
         let (from, to) = (x(bar.start), x(bar.end))
         let width = max(2, to - from)
-        let took = DurationText.rounded(bar.end - bar.start)
+        let took = DurationText.fine(bar.end - bar.start)
         var markup: Markup = """
             <text class="name" x="\(Self.first - 10)" y="\(y + 14)" text-anchor="end">\(Self.shortened(bar.name))</text>\
             <rect class="bar \(bar.state.rawValue)" x="\(from)" y="\(y + 2)" width="\(width)" height="17" rx="3">\
@@ -99,7 +99,7 @@ package struct Timeline: Sendable {
             let at = x(bar.start + median)
             markup += """
                 <path class="median" d="M\(at) \(y + 5)l5 5.5l-5 5.5l-5 -5.5z">\
-                <title>half of the earlier ones took at most \(DurationText.rounded(median))</title></path>
+                <title>half of the earlier ones took at most \(DurationText.fine(median))</title></path>
                 """
         }
         return markup

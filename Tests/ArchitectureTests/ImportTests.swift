@@ -27,7 +27,10 @@ import Testing
         ),
         (
             "PipelineStages",
-            ["CArchive", "CChecksum", "CFiles", "COpenSSL", "JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]
+            [
+                "CArchive", "CChecksum", "CFiles", "COpenSSL", "Encodings", "JSONPath", "NetworkTasks", "PipelineCore",
+                "PipelineHTTP",
+            ]
         ),
         ("PipelineNotifier", ["CCurl", "JSONPath", "PipelineCore", "PipelineHTTP"]),
         ("PipelineTraces", ["JSONPath", "PipelineCore", "PipelineHTTP"]),

@@ -22,6 +22,15 @@ struct MetricsFormatTests {
         #expect(MetricsFormat(accept: accept) == format)
     }
 
+    /// It was 155.59999999999997.
+    @Test("the money that jobs have cost has no more digits than their costs")
+    func cost() {
+        let sum = Array(repeating: 0.1, count: 1556).reduce(0, +)
+        let measured = [Measurements.Series(.cost, ["selfie"]): Measurements.Sum(count: 1556, sum: sum)]
+        #expect(sum != 155.6)
+        #expect(MetricFamily(.cost, measured, []).samples.map(\.value) == [155.6])
+    }
+
     /// The buckets were added in the order of a hash table. The sum fell by its last bit from one page to the next, and
     /// Prometheus takes any fall for a new beginning.
     @Test("the sum of a histogram is that of its buckets in their order, whatever order a hash has")

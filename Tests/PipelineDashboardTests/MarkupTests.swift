@@ -60,4 +60,14 @@ struct MarkupTests {
         #expect(picture.svg.string.contains("median 20 s") && picture.svg.string.contains("promised p90 25 s"))
         #expect(Histogram(title: "t", durations: [], promised: 3).picture == nil)
     }
+
+    /// Its table had "from 0.0 s to 0.0 s" in each row.
+    @Test("the table of a histogram tells its columns apart below a second too")
+    func shortDurations() throws {
+        let durations = [0.001, 0.003, 0.01, 0.03]
+        let picture = try #require(Histogram(title: "t", durations: durations, promised: 0.02).picture)
+        let columns = picture.rows.dropLast(2)
+        #expect(columns.count > 1 && columns.allSatisfy { $0[0] != $0[1] && $0[1].hasSuffix(" ms") }, "\(columns)")
+        #expect(picture.rows.suffix(2) == [["median", "10 ms", ""], ["promised p90", "20 ms", ""]])
+    }
 }

@@ -138,7 +138,7 @@ struct SafetyTests {
         private let lock = NSLock()
         private var list: [String] = []
         var asked: [String] { lock.withLock { list } }
-        func perform(_ action: JobAction, on targets: JobActionTargets) async throws(StepFailure) {
+        func perform(_ action: JobAction, on targets: JobActionTargets) async throws(ActionFailure) {
             lock.withLock {
                 if !targets.jobs.isEmpty { list.append("\(action.rawValue) \(targets.jobs.count)") }
                 if !targets.batches.isEmpty { list.append("\(action.rawValue) batches \(targets.batches.count)") }
@@ -201,6 +201,30 @@ struct SafetyTests {
                     + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
             #expect(answer.status == 400)
             #expect(recorder.asked.isEmpty)
+        }
+    }
+
+    /// Every refusal was answered as a failure of the server.
+    @Test(
+        "what can't be done as the jobs stand is answered with 409, and what is broken with 500",
+        arguments: [(true, 409), (false, 500)])
+    func refusal(isRefusal: Bool, status: Int) async throws {
+        struct Refuser: JobActions {
+            let isRefusal: Bool
+
+            func perform(_ action: JobAction, on targets: JobActionTargets) async throws(ActionFailure) {
+                throw ActionFailure(StepFailure("nothing of it has failed"), isRefusal: isRefusal)
+            }
+        }
+        try await withWorld(actions: Refuser(isRefusal: isRefusal)) { world in
+            let job = try await world.make(1)
+            let cookie = try await world.signIn()
+            let body = "action=retry&job=\(job)"
+            let answer = try await world.send(
+                "POST /actions HTTP/1.1\r\nHost: \(world.host)\r\nCookie: \(cookie)\r\nSec-Fetch-Site: same-origin\r\n"
+                    + "Connection: close\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            #expect(answer.status == status && answer.shows("nothing of it has failed"))
         }
     }
 

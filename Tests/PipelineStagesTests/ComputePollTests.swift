@@ -42,6 +42,12 @@ struct ComputePollTests {
                 == "the job was cancelled at service 'api'")
     }
 
+    /// The job was given up, and ran on.
+    @Test("a poll that is answered with nothing new says that the job runs on (304)")
+    func notModified() async throws {
+        #expect(try await firstOutcome(states, 304, "").isWaiting)
+    }
+
     @Test("states are numbers and booleans too")
     func otherTypes() async throws {
         let numbers = #""status": "$.code", "succeeded": [3], "failed": [4]"#

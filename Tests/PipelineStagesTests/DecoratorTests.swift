@@ -145,15 +145,18 @@ struct DecoratorTests {
     }
 
     @Test(
-        "mistakes in a configuration are told where they stand",
+        "mistakes in a configuration are told where they stand, with a hint",
         arguments: [
             (#"{ "basic": { "user": "u" } }"#, "'password' is missing"),
             (#"{ "basic": { "user": "u", "password": "p", "x": 1 } }"#, "unknown key 'x'"),
             (#"{ "apiKey": { "value": "k" } }"#, #"stands either in a "header" or in the "query""#),
+            (#"{ "apiKey": { "value": "k" } }"#, #"hint: add for example "header": "X-API-Key""#),
+            (#"{ "apiKey": { "header": "a", "query": "b", "value": "k" } }"#, "hint: keep one of them"),
             (#"{ "apiKey": { "header": "a b", "value": "k" } }"#, #""a b" is no name of a header"#),
             (#"{ "bearer": 5 }"#, "this must be a string, not a number"),
             (#"{ "bearer": "${{ nope }}" }"#, "nope"),
             (#"{ "multipart": { "files": [ { "name": "f" } ] } }"#, #"either "file" or "text""#),
+            (#"{ "multipart": { "files": [ { "name": "f" } ] } }"#, #"hint: add for example "file": "photo.jpg""#),
             (#"{ "multipart": { "files": [ { "name": "f", "file": "${{ item }}" } ] } }"#, "'item' has no value here"),
             (#"{ "jwt": { "algorithm": "ES257", "key": "k" } }"#, "ES257"),
             (#"{ "jwt": { "algorithm": "ES256" } }"#, "'key' is missing"),

@@ -33,17 +33,21 @@ struct RequestReadingTests {
             ),
             (#""POST": "/a", "expect": ["2x"]"#, #""2x" is no status"#, #"a class such as "2xx""#),
             (#""POST": "/a", "expect": [700]"#, "700 is no status", ""),
-            (#""POST": "/a", "headers": { "Content-Length": "1" }"#, "Content-Length cannot be set", ""),
-            (#""POST": "/a", "headers": { "bad name": "1" }"#, #""bad name" is no name of a header"#, ""),
+            (#""POST": "/a", "headers": { "Content-Length": "1" }"#, "Content-Length cannot be set", "take it out"),
+            (#""POST": "/a", "headers": { "bad name": "1" }"#, #""bad name" is no name of a header"#, "X-Request-ID"),
             (
                 #""POST": "/a", "headers": { "X-A": "one\ntwo" }"#,
-                "a header is one line, and this value has a line break", ""
+                "a header is one line, and this value has a line break", "write it as one line"
             ),
             (#""POST": "http://h:80:90/x""#, "'h:80:90' has more than one port", "8443"),
             (#""POST": "http://h:99999/x""#, "'99999' is no port", ""),
             (#""POST": "http://fe80::1:2/x""#, "an IPv6 address stands in brackets: [fe80::1:2]", ""),
             (#""POST": "/a", "timeout": 30"#, "a duration needs a unit", ""),
-            (#""POST": "/a", "redirects": -1"#, "this must be a whole number from 0 to 50", ""),
+            (
+                #""POST": "/a", "redirects": -1"#, "this must be a whole number from 0 to 50",
+                "choose one within these bounds"
+            ),
+            (#""POST": "/a", "redirects": 1.5"#, "this must be a whole number from 0 to 50", "for example 2"),
             (
                 #""POST": "/a", "credentials": "all""#, "there is no way of sending credentials called 'all'",
                 "any-origin"
@@ -81,6 +85,21 @@ struct RequestReadingTests {
         #expect(report.contains(message))
         #expect(report.contains(hint))
         #expect(report.hasPrefix("test.json:"))
+    }
+
+    /// The pointer was that of the whole map, so that a program could not tell which entry is wrong.
+    @Test(
+        "a wrong capture or header is told with its own pointer",
+        arguments: [
+            (#""capture": { "a": "$[", "b": "$.b" }"#, "capture/a"),
+            (#""capture": { "b": { "select": "nope" } }"#, "capture/b/select"),
+            (#""capture": { "b": { "select": "$.b", "optinal": true } }"#, "capture/b/optinal"),
+            (#""capture": { "a": "$.a", "key": "$.k" }"#, "capture/key"),
+            (#""headers": { "X-A": "1", "a b": "1" }"#, "headers/a b"),
+            (#""headers": { "X-A": "one\ntwo" }"#, "headers/X-A"),
+        ])
+    func pointers(member: String, pointer: String) {
+        #expect(report(#""POST": "/a", \#(member)"#).contains("at /stages/0/submit/\(pointer)\n"))
     }
 
     @Test("idempotencyKey at the service is found beside once.key too")
@@ -146,8 +165,11 @@ struct RequestReadingTests {
         #expect(report.components(of: ": error: ") == 4)
     }
 
-    @Test("a request may hold x- keys, and headers of that name count")
+    /// Selectors and decorators took "$schema" for a key of theirs.
+    @Test("a request may hold x- keys and $schema in each of its objects, and headers of that name count")
     func extensionKeys() {
+        #expect(report(#""POST": "/a", "capture": { "id": { "select": "$.id", "$schema": "s", "x-a": 1 } }"#).isEmpty)
+        #expect(report(#""POST": "/a", "with": [ { "bearer": "t", "$schema": "s", "x-a": 1 } ]"#).isEmpty)
         #expect(report(#""POST": "/a", "x-note": 1, "headers": { "x-api-key": "k" }"#).isEmpty)
     }
 }

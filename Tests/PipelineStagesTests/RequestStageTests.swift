@@ -1,3 +1,4 @@
+import Foundation
 import JSONPath
 import PipelineCore
 import PipelineHTTP
@@ -24,6 +25,24 @@ struct RequestStageTests {
             service, #""GET": "/me", "capture": { "name": "$.name" }"#, extra: #""capture": { "age": "$.age" },"#)
         #expect(await bench.resume().isFinished)
         #expect(bench.captures == ["name": "soroush", "age": 3])
+    }
+
+    /// It was thrown away, and nobody knew whether the request was taken that had been answered.
+    @Test("keeps the response to what must not be sent twice until it can be written")
+    func unwritten() async throws {
+        let folder = TemporaryFolder()
+        try folder.write("a.json", "another")
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 200, #"{"id": "j1"}"#)
+        let bench = try bench(
+            service, #""POST": "/jobs""#, extra: #""to": "a.json", "capture": { "id": "$.id" },"#, folder: folder.path)
+        #expect(await bench.resume().definite?.contains("a different file is at") == true)
+        #expect(bench.host.read { $0.record?.phase } == .submitted)
+        #expect(await bench.resume().definite != nil)
+        unlink(folder.file("a.json"))
+        #expect(await bench.resume().isFinished)
+        #expect(try String(contentsOfFile: folder.file("a.json"), encoding: .utf8) == #"{"id": "j1"}"#)
+        #expect(service.lines == ["POST /v1/jobs"])
     }
 
     /// It failed for good at services that answer in JSON.

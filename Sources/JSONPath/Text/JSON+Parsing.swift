@@ -16,7 +16,7 @@ extension JSON {
         _ bytes: some Collection<UInt8>, maximumDepth: Int = deepestNesting, duplicates: DuplicateNames = .lastWins
     ) throws(JSONSyntaxError) -> JSON {
         let result = bytes.withContiguousStorageIfAvailable { buffer in
-            JSONParser.parse(buffer, maximumDepth: maximumDepth, duplicates: duplicates)
+            JSONParser.parse(buffer, maximumDepth: min(maximumDepth, deepestNesting), duplicates: duplicates)
         }
         if let result { return try result.get() }
         return try parse(Array(bytes), maximumDepth: maximumDepth, duplicates: duplicates)
@@ -28,7 +28,22 @@ extension JSON {
     ) throws(JSONSyntaxError) -> JSON {
         var text = text
         return try text.withUTF8 { buffer in
-            JSONParser.parse(buffer, maximumDepth: maximumDepth, duplicates: duplicates)
+            JSONParser.parse(buffer, maximumDepth: min(maximumDepth, deepestNesting), duplicates: duplicates)
         }.get()
+    }
+
+    /// Reads what a program keeps itself, by the same rules, as deeply nested as ``deepestKept``.
+    package static func parseKept(_ bytes: some Collection<UInt8>) throws(JSONSyntaxError) -> JSON {
+        let result = bytes.withContiguousStorageIfAvailable { buffer in
+            JSONParser.parse(buffer, maximumDepth: deepestKept, duplicates: .lastWins)
+        }
+        if let result { return try result.get() }
+        return try parseKept(Array(bytes))
+    }
+
+    /// Returns the same of a text; nil for one that is no JSON.
+    package static func kept(_ text: String) -> JSON? {
+        var text = text
+        return text.withUTF8 { try? parseKept($0) }
     }
 }

@@ -10,7 +10,7 @@ struct JSONParser {
     ) -> Result<JSON, JSONSyntaxError> {
         var parser = JSONParser(
             scanner: JSONScanner(bytes, replacesLoneSurrogates: true),
-            maximumDepth: min(maximumDepth, JSON.deepestNesting), duplicates: duplicates)
+            maximumDepth: maximumDepth, duplicates: duplicates)
         do {
             return .success(try parser.document())
         } catch {

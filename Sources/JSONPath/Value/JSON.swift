@@ -11,6 +11,9 @@ public enum JSON: Sendable {
 
     /// The deepest nesting of arrays and objects: the parsers refuse more, since a tree is freed by recursion.
     public static let deepestNesting = 512
+
+    /// The deepest nesting of what a program keeps itself, which has values of that depth inside of its own.
+    package static let deepestKept = deepestNesting + 128
 }
 
 extension JSON: Hashable {

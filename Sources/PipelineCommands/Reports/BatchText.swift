@@ -54,6 +54,9 @@ struct BatchText {
         .object(JSONObject(ItemRecord.State.allCases.map { ($0.rawValue, .number(JSONNumber(batch.count($0)))) }))
     }
 
+    /// The services that take nothing now; one whose time is past may take something.
+    func closedJSON(at now: Timestamp) -> JSON { .array(closed.filter { $0.opens(at: now) > now }.map(\.json)) }
+
     /// The batch as `list --json` tells it.
     func summary(_ job: OwnedJob, now: Timestamp) -> JSONObject {
         let (snapshot, isOwned) = (job.snapshot, job.owner != nil)
@@ -69,7 +72,7 @@ struct BatchText {
             "left": rate.map { .number(JSONNumber(Double(remaining) / $0)) } ?? .null,
             "bytesSent": .number(JSONNumber(Int(batch.moved.sent))),
             "bytesReceived": .number(JSONNumber(Int(batch.moved.received))),
-            "cost": batch.cost.map { .number(JSONNumber($0)) } ?? .null, "closed": .array(closed.map(\.json)),
+            "cost": batch.cost.map { .number(JSONNumber($0)) } ?? .null, "closed": closedJSON(at: now),
         ]
     }
 

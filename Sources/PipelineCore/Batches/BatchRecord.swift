@@ -14,8 +14,8 @@ package struct BatchRecord: Sendable, Hashable {
     /// The number of those that had failed or were cancelled before this reading began, that none of its rows names and
     /// that were not begun again: they stay as they are, and the batch is not judged by them.
     package var aside: [ItemRecord.State: Int] = [:]
-    /// The number of times that an item came to rest, cost something by that, and is not among those that have succeeded: it
-    /// failed, was cancelled or is unknown, or began anew since.
+    /// The number of times that an item stopped, cost something by that, and is not among those that have succeeded: it failed,
+    /// was cancelled or let go, is unknown, or began again since.
     package var otherEnds = 0
     /// The cost of its items, in the author's currency; nil while no document says.
     package var cost: Double?
@@ -112,11 +112,10 @@ package struct FailureStreak: Sendable, Hashable {
 
     /// After one more item has ended; a row that could not be begun says nothing of the service.
     package mutating func add(_ item: ItemRecord) {
-        guard [.failed, .unknown].contains(item.state), let failure = item.failure, failure.stage != nil else {
+        guard [.failed, .unknown].contains(item.state), let latest = item.failureGroup, latest.stage != nil else {
             if item.state == .succeeded { self = FailureStreak() }
             return
         }
-        let latest = failure.group(of: item.key)
         self = FailureStreak(group: latest, count: latest == group ? count + 1 : 1)
     }
 }

@@ -1,5 +1,5 @@
 /// The sentence of a failure without what is its item's own, by which failures of many items are alike: `…` stands for the
-/// item's key and the name in it, for paths, numbers, and hex of eight and more digits.
+/// item's key and the name in it, for paths, numbers, hex of eight and more digits, and identifiers.
 package enum CommonTitle {
     private static let blank = Array("…".utf8)
 
@@ -9,7 +9,7 @@ package enum CommonTitle {
         let unnamed = replace(Array(title.utf8)) { bytes, start in end(ofOneOf: names, in: bytes, from: start) }
         let common = replace(unnamed) { bytes, start in
             end(ofQuotedPath: bytes, from: start) ?? end(ofPath: bytes, from: start) ?? end(ofHex: bytes, from: start)
-                ?? end(ofNumber: bytes, from: start)
+                ?? end(ofIdentifier: bytes, from: start) ?? end(ofNumber: bytes, from: start)
         }
         return String(decoding: common, as: UTF8.self)
     }
@@ -103,6 +103,13 @@ package enum CommonTitle {
         return count >= 8 && bytes[start..<end].contains(where: \.isDigit) ? end : nil
     }
 
+    /// What services give requests and jobs, such as `req_011CSHoE`: eight and more letters and digits, two of them digits.
+    private static func end(ofIdentifier bytes: [UInt8], from start: Int) -> Int? {
+        guard start == 0 || !bytes[start - 1].isOfIdentifier else { return nil }
+        let end = bytes[start...].firstIndex { !$0.isOfIdentifier } ?? bytes.count
+        return end - start >= 8 && bytes[start..<end].count(where: \.isDigit) >= 2 ? end : nil
+    }
+
     /// Digits, with points and commas between them.
     private static func end(ofNumber bytes: [UInt8], from start: Int) -> Int? {
         guard bytes[start].isDigit else { return nil }
@@ -123,6 +130,8 @@ extension UInt8 {
 
     /// True for what makes one word with its neighbour: letters of any script, and digits.
     fileprivate var isOfWord: Bool { isDigit || UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20 || self >= 0x80 }
+
+    fileprivate var isOfIdentifier: Bool { isOfWord || self == UInt8(ascii: "_") }
 
     fileprivate var isQuote: Bool {
         self == UInt8(ascii: "'") || self == UInt8(ascii: "\"") || self == UInt8(ascii: "`")

@@ -28,8 +28,9 @@ extension ItemRecord {
         if state.isEnded, outcome.state == .running { attempt += 1 }
         state = outcome.state
         if outcome.state == .running { failure = nil }
-        if outcome.state == .unknown {
-            (failure, cost, moved) = (outcome.failure, outcome.cost ?? cost, outcome.moved)
+        if outcome.state == .unknown { failure = outcome.failure }
+        if [.unknown, .suspended].contains(outcome.state), let spent = outcome.cost {
+            (cost, moved) = (spent, outcome.moved)
         }
         guard outcome.ended != nil else { return }
         (ended, seconds, failure) = (outcome.ended, outcome.seconds, outcome.failure)
@@ -43,10 +44,10 @@ extension ItemRecord {
         let isPaid = (cost ?? 0) > 0
         let costsMore = (cost ?? 0) > (before.cost ?? 0)
         switch state {
-        case .failed, .cancelled, .unknown: return costsMore ? 1 : 0
+        case .failed, .cancelled, .unknown, .suspended: return costsMore ? 1 : 0
         // It was paid for at an earlier end, which counts already.
         case .succeeded: return before.state != .succeeded && isPaid && !costsMore ? -1 : 0
-        case .pending, .running, .waiting, .suspended: return before.state == .succeeded && isPaid ? 1 : 0
+        case .pending, .running, .waiting: return before.state == .succeeded && isPaid ? 1 : 0
         case .duplicate: return 0
         }
     }

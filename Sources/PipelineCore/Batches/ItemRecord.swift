@@ -132,3 +132,10 @@ package struct ItemFailure: Sendable, Hashable {
         }
     }
 }
+
+extension ItemRecord {
+    /// The group of its failure; nil without one. All are alike that are unknown at a stage, whatever became of their submits.
+    package var failureGroup: ItemFailure.Group? {
+        failure.map { state == .unknown ? ItemFailure.Group(stage: $0.stage, code: state.rawValue) : $0.group(of: key) }
+    }
+}

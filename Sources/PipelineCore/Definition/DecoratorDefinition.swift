@@ -13,7 +13,7 @@ package struct DecoratorDefinition: Sendable {
 
     static var type: FieldType<DecoratorDefinition> {
         FieldType(schema: schema) { place, findings in
-            guard let members = place.members?.filter({ !$0.member.name.hasPrefix("x-") }) else {
+            guard let members = place.members?.filter({ !$0.member.isIgnored }) else {
                 findings.report(
                     place, "a decorator must be an object with one key, not \(place.node.json.kindName)", hint: example)
                 return nil

@@ -30,7 +30,8 @@ package struct InputDefinition: Sendable {
         "type", FieldType<Kind>.word("type of input"), required: true, examples: ["string"],
         "What the value is; files is an array of paths: -i repeated, a folder, or a pattern such as in/*.jpg. A url is sent on as text; where a file is needed it is fetched first."
     )
-    static let fallbackField = Field("default", .json(.beforeInputs), "The value when none is given.")
+    static let fallbackField = Field(
+        "default", .json(.beforeInputs, optionalMembers: false), "The value when none is given.")
     static let choicesField = Field(
         "enum", FieldType<[SourceLocation]>.array(of: FieldType<SourceLocation>.any, atLeast: 1), "The values allowed.")
     static let patternField = Field("pattern", .regularExpression, "A regular expression that the value must match.")

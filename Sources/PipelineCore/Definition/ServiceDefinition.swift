@@ -89,7 +89,8 @@ package struct ServiceDefinition: Sendable {
         }
         findings.report(
             place, "a service's URL begins with http:// or https://",
-            hint: text.contains("://") || text.isEmpty ? nil : "write \"https://\(url.text)\"")
+            hint: text.contains("://") || text.isEmpty
+                ? "write it like https://api.example.com/v1" : "write \"https://\(url.text)\"")
     }
 
     private static func checkScheme(

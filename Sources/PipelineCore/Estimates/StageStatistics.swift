@@ -24,7 +24,9 @@ package struct StageStatistics: Sendable, Hashable {
         self.stage = stage
         count = samples.count
         let sorted = samples.map(\.seconds).sorted()
-        func quantile(_ share: Double) -> Double { sorted[min(sorted.count - 1, Int(share * Double(sorted.count)))] }
+        func quantile(_ share: Double) -> Double {
+            sorted[min(sorted.count - 1, max(0, Int((share * Double(sorted.count)).rounded(.up)) - 1))]
+        }
         p50 = quantile(0.5)
         p90 = quantile(0.9)
         func mean(_ value: (StageSample) -> Double) -> Double {

@@ -33,9 +33,10 @@ struct FanOut: Sendable {
         max(0, min(concurrencyLimit(entry.stage) - entry.counts.active, entry.ready.count))
     }
 
-    /// Returns whether no further item begins, since one has failed, or all are others by now.
+    /// Returns whether no further item begins, since one has failed or may have, or all are others by now.
     func isStopped(_ entry: StepIndex.Entry) -> Bool {
-        mismatches[entry.stage.id] != nil || entry.counts.failed > 0 && stopsOnFailure(entry.stage)
+        mismatches[entry.stage.id] != nil
+            || entry.counts.failed + entry.counts.unknown > 0 && stopsOnFailure(entry.stage)
     }
 
     private func stopsOnFailure(_ stage: PlannedStage) -> Bool {
@@ -305,6 +306,11 @@ struct FanOut: Sendable {
                 var failure = Self.failure(of: failed, amongst: items.count)
                 failure.title += "; with 'stopOnFailure' no more items began"
                 return failure
+            }
+            if let only = table.index.only(of: stage.id) {
+                return StepFailure(
+                    "not all items of stage '\(stage.id)' have run: only item \(only) was to be tried again",
+                    place: stage.place)
             }
             return StepFailure(
                 "not all items of stage '\(stage.id)' ran, since another stage failed", place: stage.place)

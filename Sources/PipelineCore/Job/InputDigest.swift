@@ -40,7 +40,7 @@ package struct InputDigest {
         }
         // An item is known by its own name: its number is another one when one before it is gone.
         if let item = job.item { told.append((" item", .string(item.key))) }
-        return SHA256Text.hex(of: JSON.object(JSONObject(told)).sorted.text)
+        return SHA256Text.hex(of: JSON.object(JSONObject(told)).canonical.text)
     }
 }
 
@@ -52,18 +52,5 @@ extension InputDefinition {
     package func files(of value: JSON?) -> [String] {
         guard isOfFiles, let value else { return [] }
         return (value.array ?? [value]).compactMap(\.string)
-    }
-}
-
-extension JSON {
-    /// The same value, with one text for all that are equal: whole numbers without a fraction, members by name.
-    fileprivate var sorted: JSON {
-        switch self {
-        case .null, .bool, .string: self
-        case .number(let number): number.int.map { .number(JSONNumber($0)) } ?? self
-        case .array(let elements): .array(elements.map(\.sorted))
-        case .object(let members):
-            .object(JSONObject(members.sorted { $0.name < $1.name }.map { ($0.name, $0.value.sorted) }))
-        }
     }
 }

@@ -14,7 +14,13 @@ extension ItemOutcome {
         (cost, moved) = (job.cost, job.moved)
         if state == .succeeded, cost == nil, Self.isFree(job, in: plan) { cost = 0 }
         files = job.orderedFiles.map(\.path)
-        if state == .succeeded { results = Self.results(of: job, in: plan) }
+        results = Self.results(of: job, in: plan)
+    }
+
+    /// An item whose job was let go before its end, with what it has cost till then.
+    package init(suspended job: JobSnapshot) {
+        self.init(.suspended)
+        (cost, moved) = (job.cost, job.moved)
     }
 
     /// An item whose job can't go on before a person says what became of a submit.
@@ -40,14 +46,17 @@ extension ItemOutcome {
             }
     }
 
+    /// The values of the document's `batch.results`, null where one can't be known. They are made from captures as these may
+    /// be shown: of what an expression makes of a secret one nobody could tell that it is secret.
     private static func results(of job: JobSnapshot, in plan: Plan) -> JSONObject {
         let templates = plan.definition.batch?.results ?? []
         if templates.isEmpty { return [:] }
         var scope = job.documentScope(environment: job.environment)
-        for (key, step) in job.steps where key.item == nil {
-            if case .succeeded(let captures) = step.state { scope.stages[key.stage] = .object(captures) }
-        }
         let shown = ShownCaptures(of: job.steps, plan: plan)
-        return JSONObject(templates.map { ($0.name, shown.redact((try? $0.value.evaluate(in: scope)) ?? .null)) })
+        for (key, step) in job.steps where key.item == nil {
+            scope.stages[key.stage] = .object(shown.captures(of: key, step))
+        }
+        return JSONObject(
+            templates.map { ($0.name, shown.redact((try? $0.value.evaluate(in: scope)) ?? .null).withoutSealed) })
     }
 }

@@ -145,7 +145,7 @@ extension Resolution {
         // A job that stopped at an unknown submit has no cause yet. In the background its owner takes it up again; else
         // a person does.
         let cause: SuspensionCause? = table.snapshot.mode == .background ? nil : .interrupted
-        table.recordItem(ItemOutcome(.suspended))
+        table.recordItem(ItemOutcome(suspended: table.snapshot))
         table.record(.released(table.snapshot.cause ?? cause))
     }
 }
@@ -164,7 +164,7 @@ extension JobCommand {
 
 extension StepState {
     /// True if it waits for one of a service's places.
-    fileprivate var waitsForPlace: Bool {
+    var waitsForPlace: Bool {
         if case .waiting(_, _, let reason) = self { reason.kind == .full } else { false }
     }
 }
@@ -199,7 +199,7 @@ extension JobSnapshot {
             sequence: sequence + 1, time: moment.time, kind: .jobSuspended, job: record.id, pipeline: record.pipeline,
             data: moment.redactor.redact(.object(data)).object ?? [:])
         if isLeft { return [.released(nil), .event(event)] }
-        var changes: [JournalChange] = record.item == nil ? [] : [.item(ItemOutcome(.suspended))]
+        var changes: [JournalChange] = record.item == nil ? [] : [.item(ItemOutcome(suspended: self))]
         changes.append(.released(cause.ofJob))
         if cause != .extension { changes.append(.answered(.pause)) }
         return changes + [.event(event)]

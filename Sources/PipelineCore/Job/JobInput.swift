@@ -74,7 +74,7 @@ package struct StepNotes: Sendable {
     package var report: FirstReport?
     /// The time when the service says that it ended.
     package var ended: Timestamp?
-    /// The cost of what the service has done without a result for the step; see ``JobTable/unpaid(_:of:_:)``.
+    /// The cost of what the service has done, should the step end without a result; see ``JobTable/charge(_:for:_:isOver:)``.
     package var cost: Double?
 
     package init() {}

@@ -35,6 +35,15 @@ extension JobSnapshot {
         return Set(steps.lazy.filter { $0.key.item != nil || !repeated.contains($0.key.stage) }.map(\.value.state.name))
     }
 
+    /// True if all that it has under way waits for a place that a service has for its remote jobs: nothing of it runs.
+    package var waitsForPlaceAlone: Bool {
+        let repeated = Set(steps.keys.lazy.filter { $0.item != nil }.map(\.stage))
+        let active = steps.filter { key, step in
+            step.state.attempt != nil && (key.item != nil || !repeated.contains(key.stage))
+        }
+        return !active.isEmpty && active.values.allSatisfy(\.state.waitsForPlace)
+    }
+
     /// The way in which the job has ended, or would if nothing more began.
     package var outcome: JobPhase {
         if let batch { return batch.outcome ?? .cancelled }
@@ -45,11 +54,12 @@ extension JobSnapshot {
     /// The failure that makes the job fail: the first by time of its end. An item's is its stage's matter, which fails
     /// once too many have.
     package var failure: (step: StepKey, failure: StepFailure)? {
-        let failed = steps.compactMap { key, step -> (Timestamp, StepKey, StepFailure)? in
+        let failed = steps.compactMap { key, step -> (ended: Timestamp, began: Timestamp, StepKey, StepFailure)? in
             guard key.item == nil, case .failed(let failure) = step.state, !step.toleratesFailure else { return nil }
-            return (step.ended ?? .epoch, key, failure)
+            return (step.ended ?? .epoch, step.started ?? step.ended ?? .epoch, key, failure)
         }
-        return failed.min { ($0.0, $0.1) < ($1.0, $1.1) }.map { ($0.1, $0.2) }
+        // What follows another one item by item fails in the same moment, and began later.
+        return failed.min { ($0.ended, $0.began, $0.2) < ($1.ended, $1.began, $1.2) }.map { ($0.2, $0.3) }
     }
 
     /// True for a job or a batch of the background that was handed over, or let go in order, and that nobody has taken up: it goes on

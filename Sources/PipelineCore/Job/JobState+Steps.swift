@@ -160,10 +160,11 @@ extension JobState {
             marks.waits(key, reason, at: now)
             if let expectation = rules.expectation(of: key, wake, in: table) { commands.append(expectation) }
         case .unknown(let checkpoint, let submit):
-            try table.change(key, .lostTrack(submit), notes: table.unpaid(notes, of: key, stage)) {
+            try table.change(key, .lostTrack(submit), notes: notes) {
                 $0.checkpoint = checkpoint ?? $0.checkpoint
                 $0.resumes += counts
             }
+            table.charge(notes.cost, for: key, stage)
         case .stopped:
             if table.isOverdue(key) { return try endOverdue(key) }
             guard stop == nil else { return }
@@ -181,7 +182,6 @@ extension JobState {
         if stop == nil, Renewal.isWorthIt(failed, key, stage, in: table) {
             return try Renewal.begin(key, stage, failed.failure, began: began, notes, in: &table)
         }
-        let notes = table.unpaid(notes, of: key, stage, isOver: failed.endsRemoteJob)
         // A step that waits for a resume by now holds up no other; the job is let go once they have ended.
         let failure = table.explained(failed, key, stage)
         // It starts when it is let in: what it waits for till then counts for no deadline and no estimate.
@@ -189,8 +189,9 @@ extension JobState {
         try table.change(
             key, .tryFailed(failure, table.policy(of: key, stage), random: random), notes: notes
         ) { ($0.resumes, $0.started) = ($0.resumes + counts, isLeftOut ? nil : $0.started) }
-        guard table.step(key)?.state.name == .failed else { return }
-        marks.steps[key] = nil
+        guard let name = table.step(key)?.state.name, [.failed, .unknown].contains(name) else { return }
+        table.charge(notes.cost, for: key, stage, isOver: failed.endsRemoteJob)
+        if name == .failed { marks.steps[key] = nil }
         if failed.endsRemoteJob { Restart.forgetRemoteJob(of: key, in: &table) }
     }
 
@@ -200,9 +201,8 @@ extension JobState {
         // A step that never began was not yet asked whether its failure matters.
         let setting = stage.continuesOnFailure
         let tolerates = setting.constant == nil && (try? setting.value(in: table.currentScope(for: key))) == true
-        let event: StepEvent =
-            state == .pending
-            ? .refused(failure) : .tryFailed(AttemptFailure(failure, kind: .definite), stage.retry, random: 0)
+        let failed = StepEvent.tryFailed(AttemptFailure(failure, kind: .definite), stage.retry, random: 0)
+        let event = state == .pending ? .refused(failure) : failed
         try table.change(key, event) { if tolerates { $0.toleratesFailure = true } }
         marks.steps[key] = nil
     }
@@ -255,7 +255,7 @@ extension JobState {
         _ counts: Int = 0, cost: Double? = nil
     ) throws(IllegalTransition) {
         let made = fanOut.madeDespiteFailures(by: key, in: table)
-        let cost = cost.flatMap { cost in table.plan.stage(key.stage).map { table.unpaid(cost, of: key, $0) } }
+        let cost = table.unpaid(cost, of: key)
         try table.change(key, .finished(captures), warnings: warnings, notes: notes) { step in
             if let cost { step.add(cost: cost) }
             step.captures = captures.merging(made)

@@ -36,9 +36,6 @@ enum Renewal {
         {
             try runAgain(source, in: &table)
         }
-        var notes = notes
-        // A remote job is asked for again: it may not be over.
-        notes.cost = nil
         try table.change(key, .renewed(failure), notes: notes)
         Restart.reopenSubmit(of: key, in: &table)
     }

@@ -5,7 +5,9 @@ import JSONPath
 struct Restart {
     private let scope: RestartScope
     private let restarted: Set<String>
-    /// The stages of which one item begins again, and those that need them.
+    /// The stages of which one item begins again.
+    private let own: Set<String>
+    /// Those and the stages that need them.
     private let reached: Set<String>
     /// The stages that such an item needs, and that failed.
     private let needed: Set<String>
@@ -25,6 +27,7 @@ struct Restart {
             let failed = table.snapshot.steps.filter { key, step in key.item == item && step.state.name.isRetried }
             own = Set(failed.map(\.key.stage))
         }
+        self.own = own
         reached = own.reduce(into: []) { $0.formUnion(table.plan.dependents(of: $1)) }
         needed = Self.failures(neededBy: own, in: table)
         tolerated = scope == .failed ? Self.tolerated(in: table) : []
@@ -141,6 +144,13 @@ struct Restart {
 
     func perform(_ mode: JobMode, in table: inout JobTable) throws(IllegalTransition) {
         try moveSteps(in: &table)
+        if case .failedItem(let item) = scope {
+            // The others of its stage that have not begun, and those of what follows it item by item, wait for another word.
+            let stages = table.plan.stages.reduce(into: own) { found, stage in
+                if let followed = stage.forEach?.followed, found.contains(followed) { found.insert(stage.id) }
+            }
+            table.withIndex { $0.begin(only: item, of: stages) }
+        }
         if table.snapshot.ended != nil, scope != .nothing { table.record(.reopened) }
         // Taking a job up answers an earlier pause; a cancellation holds until it is done.
         if let request = table.snapshot.request, request == .pause || scope != .nothing {
@@ -150,10 +160,21 @@ struct Restart {
         if table.snapshot.ended == nil { table.recordItem(ItemOutcome(.running)) }
     }
 
+    /// Returns whether what the step had submitted when it failed, or was cancelled, may be at the service: it is looked for
+    /// before the step would submit again. What a person gave up isn't.
+    private func isSettledFirst(_ key: StepKey, _ step: StepRecord, in table: JobTable) -> Bool {
+        guard case .from(key.stage) = scope, table.snapshot.submits[key]?.isOpen == true else { return false }
+        switch step.state {
+        case .failed(let failure): return failure != .givenUp
+        case .cancelled: return true
+        case .pending, .running, .waiting, .unknown, .succeeded, .skipped: return false
+        }
+    }
+
     private func moveSteps(in table: inout JobTable) throws(IllegalTransition) {
         for key in table.snapshot.steps.keys.sorted() {
             guard let step = table.step(key) else { continue }
-            if restarted.contains(key.stage) || affected.contains(key) {
+            if restarted.contains(key.stage) && !isSettledFirst(key, step, in: table) || affected.contains(key) {
                 try Self.restart(key, in: &table)
             } else if let path = lost[key] {
                 let warning = "\(path) is not on this machine: stage '\(key.stage)' makes it again"

@@ -36,10 +36,11 @@ package struct ShownCaptures: Sendable {
         redactor = Redactor(texts)
     }
 
-    /// The captures of a step, in their order.
+    /// The captures of a step, in their order: as others read them of one that has succeeded.
     package func captures(of key: StepKey, _ step: StepRecord) -> JSONObject {
-        JSONObject(
-            step.captures.map { member in
+        let captures = if case .succeeded(let final) = step.state { final } else { step.captures }
+        return JSONObject(
+            captures.map { member in
                 let isShown = secrets.map { $0[key.stage]?.contains(member.name) != true } ?? false
                 return (member.name, isShown ? redact(member.value).withoutSealed : "‹secret›")
             })

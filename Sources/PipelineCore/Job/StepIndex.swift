@@ -55,7 +55,7 @@ struct StepIndex: Sendable {
     /// The number of steps and stages that were looked at or moved: the law of cost is held by it.
     private var looks = 0
     private let plan: Plan
-    private let relations: StageRelations
+    private var relations: StageRelations
 
     init(plan: Plan) {
         self.plan = plan
@@ -156,7 +156,7 @@ struct StepIndex: Sendable {
         let followed = entries[key.stage]?.stage.forEach?.followed
         let isDone = new.state.name == .succeeded
         let mayFollow = followed.map { entries[$0]?.done.contains(item) == true && !hasArrived(item, at: key.stage) }
-        let isReady = new.state == .pending && mayFollow ?? true
+        let isReady = new.state == .pending && (mayFollow ?? true) && mayBegin(key)
         let limit = new.expires.map { StepExpiry(holder: key, since: new.started ?? .epoch, time: $0).mustActBefore }
         entries[key.stage]?.ready.set(item, to: isReady ? limit ?? Timestamp(milliseconds: .max) : nil)
         lookAtFollowed(key.stage)
@@ -321,9 +321,22 @@ struct StepIndex: Sendable {
 
     /// Puts an item back that may begin and does not yet.
     mutating func putBack(_ key: StepKey, limit: Timestamp?) {
-        guard let item = key.item else { return }
+        guard let item = key.item, mayBegin(key) else { return }
         entries[key.stage]?.ready.set(item, to: limit ?? Timestamp(milliseconds: .max))
     }
+
+    /// Has only one item of repeated stages begin.
+    mutating func begin(only item: Int, of stages: Set<String>) {
+        for stage in stages {
+            relations.only[stage] = item
+            for other in entries[stage]?.items ?? [] where other != item { entries[stage]?.ready.set(other, to: nil) }
+        }
+    }
+
+    /// The only item of a stage that may begin; nil for any.
+    func only(of stage: String) -> Int? { relations.only[stage] }
+
+    private func mayBegin(_ key: StepKey) -> Bool { only(of: key.stage).map { $0 == key.item } ?? true }
 
     /// Takes the items of the followed stage that have succeeded since the last call.
     mutating func takeArrived(of stage: String) -> [Int] {
@@ -352,21 +365,6 @@ struct StepIndex: Sendable {
 
     /// The stages whose items follow this one's.
     func followers(of stage: String) -> [String] { relations.followers[stage] ?? [] }
-}
-
-/// Which stages look at which.
-private struct StageRelations: Sendable {
-    /// Those that need a stage.
-    var dependents: [String: [String]] = [:]
-    /// Those whose items follow a stage's.
-    var followers: [String: [String]] = [:]
-
-    init(_ plan: Plan) {
-        for stage in plan.stages {
-            for need in stage.needs { dependents[need, default: []].append(stage.id) }
-            if let followed = stage.forEach?.followed { followers[followed, default: []].append(stage.id) }
-        }
-    }
 }
 
 extension StepState {

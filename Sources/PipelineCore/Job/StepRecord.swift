@@ -58,7 +58,6 @@ public struct StepRecord: Sendable, Hashable {
         if let noted = notes.expires { expires = noted }
         bytesSent += notes.moved.sent
         bytesReceived += notes.moved.received
-        if let cost = notes.cost { add(cost: cost) }
     }
 
     mutating func add(cost more: Double) { cost = (Amount(cost ?? 0) + Amount(more)).double }

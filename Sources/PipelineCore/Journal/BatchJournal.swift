@@ -119,3 +119,8 @@ package struct FailureGroup: Sendable, Hashable {
         self.message = message
     }
 }
+
+extension [FailureGroup] {
+    /// True if nothing failed but rows that were never begun: there is nothing to begin again.
+    package var areRows: Bool { !isEmpty && allSatisfy { !$0.wasBegun } }
+}

@@ -78,8 +78,7 @@ public struct StageReading {
     public var ownMembers: [(member: JSONNode.Member, place: SourceLocation)] {
         let common = Set(StageOptions.fields.map(\.name))
         return (reader.place.members ?? []).filter { entry in
-            let name = entry.member.name
-            return !common.contains(name) && name != "$schema" && !name.hasPrefix("x-")
+            !common.contains(entry.member.name) && !entry.member.isIgnored
         }
     }
 

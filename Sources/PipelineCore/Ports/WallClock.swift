@@ -84,6 +84,8 @@ package protocol FileFacts: Sendable {
     func fingerprint(ofFileAt path: String) -> String?
     /// Returns what tells the content of a file from another one's, on any machine; nil when it can't be read.
     func contentDigest(ofFileAt path: String) async -> String?
+    /// Removes a local copy of an input that is a URL.
+    func forget(copyAt path: String)
     /// Returns whether a file that was written is not on this machine.
     func lacks(fileAt path: String) -> Bool
     /// Returns what tells the file from another one at its path on another machine, the same on all that share it; nil where
@@ -110,6 +112,7 @@ extension FileFacts {
 
     package func fingerprint(ofFileAt path: String) -> String? { nil }
     package func contentDigest(ofFileAt path: String) async -> String? { nil }
+    package func forget(copyAt path: String) {}
     package func lacks(fileAt path: String) -> Bool { false }
     package func sharedFingerprint(ofFileAt path: String) -> String? { nil }
 }

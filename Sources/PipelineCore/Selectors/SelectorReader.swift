@@ -8,6 +8,8 @@ struct SelectorReader {
     private static let forms =
         "a selector is \"$.name\" (JSONPath), \"/name\" (JSON Pointer), \"header:Name\", \"status\", \"url\", \"text\", "
         + "\"regex:…\" or \"xml:/A/B\""
+    private static let paths =
+        "a JSONPath looks like \"$.name\", \"$.list[0].id\" or \"$.list[?@.state == 'done'].id\""
 
     let source: SourceText?
     private(set) var errors: [SelectorError] = []
@@ -45,7 +47,7 @@ struct SelectorReader {
     ) -> [Selector.Alternative] {
         var selected: [Selector.Alternative]?
         var flags: [String: Bool] = [:]
-        for member in members where !member.name.hasPrefix("x-") {
+        for member in members where !member.isIgnored {
             if member.name == "select" {
                 selected = alternatives(member.value, &isSecret, inList: inList)
             } else if let flag = flag(member) {
@@ -75,11 +77,11 @@ struct SelectorReader {
             return nil
         }
         if case .bool(let flag) = member.value.content { return flag }
-        fail("\"\(member.name)\" must be true or false", nil, at: member.value.range)
+        fail("\"\(member.name)\" must be true or false", "write \"\(member.name)\": true", at: member.value.range)
         return nil
     }
 
-    private mutating func fail(_ message: String, _ hint: String?, at range: SourceRange) {
+    private mutating func fail(_ message: String, _ hint: String, at range: SourceRange) {
         errors.append(SelectorError(message, hint: hint, range: range))
     }
 }
@@ -133,7 +135,8 @@ extension SelectorReader {
             return Selector.Alternative(
                 text: bare, source: isItems ? .items(query) : .query(query), isOptional: isOptional, takesAll: takesAll)
         } catch {
-            throw located(error, text, origin)
+            let mistake = located(error, text, origin)
+            throw SelectorError(mistake.message, hint: mistake.hint ?? Self.paths, range: mistake.range)
         }
     }
 

@@ -35,6 +35,9 @@ public struct RequestPreview: Sendable {
     public var body: JSON
     /// The other things that happen to it before it is sent, each a clause, such as that a plugin changes it.
     public var notes: [String] = []
+    /// The origin that it goes to and the account that asks, by which services are told apart: a secret, and shown nowhere.
+    /// Nil unless the scope asks for it, and where a value of it is not known yet.
+    package var account: String?
 
     /// A request as it would be sent; `purpose` is what it does, in a few words.
     public init(
@@ -70,6 +73,8 @@ public struct PreviewScope: Sendable {
     public var known: Scope
     /// The scope with such a name as the value of everything else, for what can only be evaluated.
     public var filled: Scope
+    /// True where previews are to say at which service, and as whom, their requests ask.
+    package var tellsAccounts = false
 
     /// - Parameters:
     ///   - known: inputs and environment.

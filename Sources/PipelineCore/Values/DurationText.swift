@@ -53,6 +53,14 @@ package enum DurationText {
         return text
     }
 
+    /// A length of time as ``rounded(_:)`` writes it, but in milliseconds where it is below a second: `0.4 ms`, `35 ms`.
+    package static func fine(_ seconds: Double) -> String {
+        let tenths = (seconds * 10_000).rounded()
+        guard tenths > 0, tenths < 9995 else { return rounded(seconds) }
+        let isWhole = tenths >= 100 || tenths.truncatingRemainder(dividingBy: 10) == 0
+        return isWhole ? "\(Int((tenths / 10).rounded())) ms" : "\(tenths / 10) ms"
+    }
+
     /// A length of time for people, in the one unit that suits it: `2.5 s`, `40 s`, `100 min`, `36 h`, `4 d`.
     package static func rounded(_ seconds: Double) -> String {
         switch seconds {

@@ -45,7 +45,8 @@ package enum SizeText {
         }
         let (bytes, overflow) = (Int64(parts[0].digits) ?? .max).multipliedReportingOverflow(by: unit.bytes)
         guard !overflow, bytes < .max else {
-            throw ValueSyntaxError("the \(kind) \"\(whole)\" is larger than any file can be")
+            throw ValueSyntaxError(
+                "the \(kind) \"\(whole)\" is larger than any file can be", hint: "\(kind)s look like \(example)")
         }
         return bytes
     }

@@ -1,4 +1,4 @@
-package import PipelineCore
+import PipelineCore
 package import PipelineKit
 import Subprocess
 import SystemPackage
@@ -11,9 +11,11 @@ package struct ProgramActions: JobActions {
 
     /// The most batches that are begun at the same time.
     private static let groupSize = 16
+    /// The ends of a command that is not done as things are: wrong inputs, an unknown submit, nothing to do, suspended.
+    private static let refusals: Set<TerminationStatus> = [.exited(2), .exited(3), .exited(64), .exited(75)]
 
-    package func perform(_ action: JobAction, on targets: JobActionTargets) async throws(StepFailure) {
-        var failures: [StepFailure] = []
+    package func perform(_ action: JobAction, on targets: JobActionTargets) async throws(ActionFailure) {
+        var failures: [ActionFailure] = []
         // So many at a time that their names fit into a command.
         for start in stride(from: 0, to: targets.jobs.count, by: 200) {
             let names = targets.jobs[start..<min(targets.jobs.count, start + 200)].map(\.text)
@@ -28,14 +30,16 @@ package struct ProgramActions: JobActions {
         }
         guard let first = failures.first else { return }
         let hasBegun = failures.count < targets.jobs.count + targets.batches.count
-        throw hasBegun ? StepFailure("not all was begun: \(first.title)", hint: first.hint) : first
+        guard hasBegun else { throw first }
+        let failure = StepFailure("not all was begun: \(first.failure.title)", hint: first.failure.hint)
+        throw ActionFailure(failure, isRefusal: first.isRefusal)
     }
 
     /// Begins batches again, side by side; returns why those did not begin that did not.
-    private func begin(_ action: JobAction, _ batches: [JobActionTargets.Batch]) async -> [StepFailure] {
-        await withTaskGroup(of: StepFailure?.self) { group in
+    private func begin(_ action: JobAction, _ batches: [JobActionTargets.Batch]) async -> [ActionFailure] {
+        await withTaskGroup(of: ActionFailure?.self) { group in
             for batch in batches { group.addTask { await run(action, batch.names.map(\.text)) } }
-            var failures: [StepFailure] = []
+            var failures: [ActionFailure] = []
             for await failure in group {
                 if let failure { failures.append(failure) }
             }
@@ -53,7 +57,7 @@ package struct ProgramActions: JobActions {
     }
 
     /// Runs the command for jobs; returns why it failed.
-    private func run(_ action: JobAction, _ names: [String]) async -> StepFailure? {
+    private func run(_ action: JobAction, _ names: [String]) async -> ActionFailure? {
         var arguments = command(action) + names + ["--state-dir", settings.stateFolder]
         if let file = settings.secretsFile { arguments += ["--secrets-file", file] }
         let path = ProcessEnvironment.programPath.map { AbsolutePath.folder(of: $0) + "/pipeline" } ?? "pipeline"
@@ -61,9 +65,12 @@ package struct ProgramActions: JobActions {
             let end = try await Subprocess.run(
                 .path(FilePath(path)), arguments: Arguments(arguments), output: .discarded,
                 error: .string(limit: 64 << 10))
-            return end.terminationStatus.isSuccess ? nil : failure(action, end.standardError)
+            if end.terminationStatus.isSuccess { return nil }
+            let isRefusal = Self.refusals.contains(end.terminationStatus)
+            return ActionFailure(failure(action, end.standardError), isRefusal: isRefusal)
         } catch {
-            return StepFailure("the program \(path) can't be run", hint: "it belongs beside pipeline-daemon")
+            let failure = StepFailure("the program \(path) can't be run", hint: "it belongs beside pipeline-daemon")
+            return ActionFailure(failure, isRefusal: false)
         }
     }
 

@@ -25,7 +25,7 @@ struct BatchPage {
         let ends = try await view.journal.itemEnds(of: record.id, since: record.started, slot: .seconds(slot))
         let failures = try await view.journal.failures(of: record.id, limit: 20)
         let slowest = try await view.journal.slowestItems(of: record.id, limit: 8)
-        let closed = snapshotIsOpen ? ClosedServices(try await view.journal.closedServices(), page).markup : ""
+        let closed = ClosedServices(try await view.workspace.closedServices(of: job, in: view.journal), page).markup
         let base = "\(page.base)/batches/\(record.id.text)"
         return page.frame(
             record.key,
@@ -35,7 +35,7 @@ struct BatchPage {
             <a class="button" href="\(base)/results.csv" download>Results as CSV</a>\
             <a class="button" href="\(base)/results.json" download>as JSON Lines</a>\(buttons)</div></div>\
             \(facts(length))\
-            \(page.section("Why it is not going on", why + closed, id: "why"))\
+            \(page.section("Why it is not going on", why(failures) + closed, id: "why"))\
             \(page.section("Progress", progress, id: "progress"))\
             \(page.section("Rate", page.figure(RateChart(ends, from: record.started, slot: .seconds(slot)).picture), id: "rate"))\
             \(page.section("Failures", self.failures(failures), id: "failures"))\
@@ -86,8 +86,6 @@ struct BatchPage {
         return "<div id=\"facts\" data-live><dl class=\"facts\">\(list)</dl></div>"
     }
 
-    private var snapshotIsOpen: Bool { job.snapshot.ended == nil }
-
     /// The buttons for what can be done to the batch as it stands; what failed is begun again by itself or with the
     /// rest.
     private var buttons: Markup {
@@ -100,13 +98,13 @@ struct BatchPage {
         return JobPage.form(actions, job: record.id, back: "/batches/\(record.id.text)", page)
     }
 
-    private var why: Markup {
+    private func why(_ failures: [FailureGroup]) -> Markup {
         let cause: Markup =
             job.snapshot.suspension(isOwned: job.owner != nil).map { known -> Markup in
                 job.snapshot.isQueued
                     ? "<p>Nobody has it yet.</p>" : "<p>It is suspended: \(known.explanation).</p>"
             } ?? ""
-        let advice: Markup = job.batchAdvice.map { "<p>Do: <code>\($0)</code></p>" } ?? ""
+        let advice: Markup = job.batchAdvice(after: failures).map { "<p>Do: <code>\($0)</code></p>" } ?? ""
         let (running, pending) = (batch.underWayCount, batch.count(.pending))
         let turn: Markup =
             job.owner == nil || pending == 0

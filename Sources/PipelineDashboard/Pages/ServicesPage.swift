@@ -107,7 +107,7 @@ struct ServicesPage {
             [
                 "\(name)", number(counts.requests), number(counts.answers["4xx"]), number(counts.answers["5xx"]),
                 number(counts.answers["none"]),
-                counts.requests > 0 ? "\(DurationText.rounded(counts.seconds / counts.requests))" : Page.nothing,
+                counts.requests > 0 ? "\(DurationText.fine(counts.seconds / counts.requests))" : Page.nothing,
                 number(counts.polls["single"]), number(counts.polls["list"]), bytes(counts.bytes["sent"]),
                 bytes(counts.bytes["received"]),
             ]

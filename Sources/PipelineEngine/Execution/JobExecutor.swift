@@ -211,7 +211,10 @@ actor JobExecutor {
         case .failure(.journal(let failure)): throw failure
         }
         var noted = notes.take(key)
-        if end.isPaid(isServed: notes.takeServed(key)) { noted.cost = try await evaluator(of: key)?.cost() }
+        let isOrdered = snapshot.submits[key]?.phase == .submitted
+        if end.isPaid(isServed: notes.takeServed(key), isOrdered: isOrdered) {
+            noted.cost = try await evaluator(of: key)?.cost()
+        }
         _ = try await take(.ended(key, end, noted, random: ports.randomness.unit()))
         guard let ended = state.table.step(key)?.state, ended.isEnded else { return }
         notes.forget(key)

@@ -56,11 +56,29 @@ final class StepHost: StageHost {
         switch fact {
         case .now: return .string(ports.clock.now.description)
         case .uuid: return .string(RandomUUID.text(from: ports.randomness))
-        case .copy(let url): return .string(try await ports.files.copy(of: url, for: document, host: self))
+        case .copy(let url): return .string(try await copy(of: url))
         case .size, .digest, .text, .base64, .jsonLines: return try await read(fact, at: fact.path ?? "").json
-        // Kept with the file, and with what was paid.
-        case .written, .paid: return .null
+        // Kept with what they are about.
+        case .copied, .written, .paid: return .null
         }
+    }
+
+    /// Fetches an input that is a URL. Another machine goes on with the same content, or not at all.
+    private func copy(of url: String) async throws(StageFailure) -> String {
+        let path = try await ports.files.copy(of: url, for: document, host: self)
+        guard let content = await ports.files.contentDigest(ofFileAt: path) else { return path }
+        switch await channel.scope().facts[.copied(url: url)]?.string {
+        case nil: try await save(.fact(.copied(url: url), .string(content)))
+        case content?: break
+        case _?:
+            ports.files.forget(copyAt: path)
+            throw .definite(
+                StepFailure(
+                    redact("\(url) has changed since the job read it"),
+                    hint: "put it back as it was, or start a new job with the new one: pipeline run",
+                    place: facts.place))
+        }
+        return path
     }
 
     /// A fact about a file in the state in which the job has read it before.

@@ -30,7 +30,7 @@ extension SQLRow {
 
     /// The JSON of a text column; null for NULL. Text that is not JSON means that the row is damaged.
     func json(_ name: String) throws(JournalFailure) -> JSON {
-        let read = withUTF8(name) { bytes in Result { () throws(JSONSyntaxError) in try JSON.parse(bytes) } }
+        let read = withUTF8(name) { bytes in Result { () throws(JSONSyntaxError) in try JSON.parseKept(bytes) } }
         switch read {
         case .success(let json): return json
         case .failure(let error): throw damaged("a column does not hold JSON: \(error.message)")

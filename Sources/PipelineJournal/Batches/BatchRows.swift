@@ -163,7 +163,8 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         return nil
     }
 
-    /// Makes files an item's; nil, or the first that another item writes, and which.
+    /// Makes files an item's; nil, or the first that another item writes, and which. Those of items are free that failed or
+    /// were cancelled and that no row of this reading names: of rows that were mended since, for instance.
     private func claim(
         _ targets: [String], of number: Int, _ batch: Int64
     ) throws(JournalFailure) -> (path: String, item: String)? {
@@ -176,7 +177,8 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                 INSERT INTO targets (batch, path, number) VALUES (:batch, :path, :number)
                 ON CONFLICT (batch, path) DO UPDATE SET number = excluded.number
                     WHERE NOT EXISTS (SELECT 1 FROM items WHERE items.batch = targets.batch
-                        AND items.number = targets.number)
+                        AND items.number = targets.number
+                        AND NOT (items.state IN ('failed', 'cancelled') AND coalesce(items.reading, 1) < 0))
                 """,
                 ["batch": batch, "path": path, "number": number])
         }
@@ -208,6 +210,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
             SELECT items.key AS key FROM targets JOIN items ON items.batch = targets.batch
                 AND items.number = targets.number
             WHERE targets.batch = :batch AND path = :path AND targets.number <> :number
+                AND NOT (items.state IN ('failed', 'cancelled') AND coalesce(items.reading, 1) < 0)
             """, ["batch": batch, "path": path, "number": number]
         ) { $0.optionalText("key") ?? "" }
     }
@@ -222,6 +225,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
             SELECT items.key AS key FROM targets JOIN items ON items.batch = targets.batch
                 AND items.number = targets.number
             WHERE targets.batch = :batch AND path > :first AND path < :last AND targets.number <> :number
+                AND NOT (items.state IN ('failed', 'cancelled') AND coalesce(items.reading, 1) < 0)
             ORDER BY path LIMIT 1
             """, ["batch": batch, "first": folder + "/", "last": folder + "0", "number": number]
         ) { $0.optionalText("key") ?? "" }
@@ -266,7 +270,8 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                 "DELETE FROM items WHERE batch = :batch AND state = 'failed' AND attempt = 0", ["batch": batch]),
             [
                 "batch": batch, "sources": JSON.array(record.sources.map { .string($0) }), "folder": record.folder,
-                "settings": record.settings.json,
+                "settings": record.settings.json, "streak": record.streak.count,
+                "streak_stage": record.streak.group?.stage, "streak_code": record.streak.group?.code,
             ]
         )
         try run("DELETE FROM items WHERE batch = :batch AND state = 'duplicate'", ["batch": batch])
@@ -281,7 +286,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         try run(
             """
             UPDATE batches SET sources = :sources, folder = :folder, settings = :settings, is_read = 0,
-                stopped = NULL, duplicate = 0, streak = 0, streak_stage = NULL, streak_code = NULL,
+                stopped = NULL, duplicate = 0, streak = :streak, streak_stage = :streak_stage, streak_code = :streak_code,
                 first = 1 + (SELECT CASE WHEN coalesce(max(number), 0) > batches.first THEN max(number)
                     ELSE batches.first END FROM items WHERE batch = :batch)
             WHERE job = :batch

@@ -27,7 +27,7 @@ struct CallbackReader<Connection: JournalConnection>: JournalAccess {
             WHERE job = :job AND state <> 'void' AND captures IS NOT NULL AND response IS NULL ORDER BY time
             """, ["job": job]
         ) { row in (StepKey(row), row.text("captures")) }
-        for (key, text) in values { counts[key]?.captures = (try? JSON.parse(Array(text.utf8)))?.object }
+        for (key, text) in values { counts[key]?.captures = JSON.kept(text)?.object }
         guard found.contains(where: { $0.early > 0 }) else { return counts }
         for (key, callback) in try early(job) { counts[key]?.early.append(callback) }
         return counts
@@ -40,8 +40,8 @@ struct CallbackReader<Connection: JournalConnection>: JournalAccess {
             WHERE job = :job AND state = 'new' AND response IS NOT NULL ORDER BY time, id
             """, ["job": job]
         ) { row in
-            let captures = row.optionalText("captures").flatMap { try? JSON.parse(Array($0.utf8)) }?.object
-            let response = (try? JSON.parse(Array(row.text("response").utf8))) ?? .null
+            let captures = row.optionalText("captures").flatMap(JSON.kept)?.object
+            let response = JSON.kept(row.text("response")) ?? .null
             let callback = Callback(
                 id: row.text("id"), time: row.time("time"), captures: captures, response: response)
             return (StepKey(row), callback)

@@ -3,7 +3,7 @@ import PipelineCore
 /// How a fact stands in its table: a kind that the schema checks, and a path or a place.
 ///
 /// Paths are absolute, so a word and a colon before one make another fact of the same kind: `md5:/a` is no SHA-256 as
-/// `/a` is, `base64:/a` and `written:/a` no text, and `copy:` stands before a URL, `paid:` before a key. So facts that came later
+/// `/a` is, `base64:/a` and `written:/a` no text, and `copy:` and `copied:` stand before a URL, `paid:` before a key. So facts that came later
 /// need no other table.
 extension Fact {
     enum ColumnKind: String {
@@ -12,6 +12,7 @@ extension Fact {
 
     private static let base64Mark = "base64:"
     private static let copyMark = "copy:"
+    private static let copiedMark = "copied:"
     private static let writtenMark = "written:"
     private static let paidMark = "paid:"
 
@@ -24,6 +25,7 @@ extension Fact {
         case .base64(let path): (.text, Self.base64Mark + path)
         case .jsonLines(let path): (.jsonLines, path)
         case .copy(let url): (.text, Self.copyMark + url)
+        case .copied(let url): (.text, Self.copiedMark + url)
         case .written(let path): (.text, Self.writtenMark + path)
         case .paid(let key): (.text, Self.paidMark + key)
         case .now(let place): (.now, place)
@@ -39,6 +41,8 @@ extension Fact {
             self = .base64(String(subject.dropFirst(Self.base64Mark.count)))
         case .text where subject.hasPrefix(Self.copyMark):
             self = .copy(url: String(subject.dropFirst(Self.copyMark.count)))
+        case .text where subject.hasPrefix(Self.copiedMark):
+            self = .copied(url: String(subject.dropFirst(Self.copiedMark.count)))
         case .text where subject.hasPrefix(Self.writtenMark):
             self = .written(String(subject.dropFirst(Self.writtenMark.count)))
         case .text where subject.hasPrefix(Self.paidMark):

@@ -67,7 +67,7 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
 
     /// Writes an item that was one thing and is another by now, and counts it.
     private func write(_ item: ItemRecord, over before: ItemRecord, _ batch: Int64) throws(JournalFailure) {
-        let group = item.failure?.group(of: item.key)
+        let group = item.failureGroup
         let error = group.flatMap { item.failure?.json(in: $0) }
         try run(
             """

@@ -56,7 +56,7 @@ package struct ControlChannel: ~Copyable {
             if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = Array(rest[..<end])
                 rest.removeSubrange(...end)
-                return try? JSON.parse(line)
+                return try? JSON.parseKept(line)
             }
             guard rest.count < Self.longestLine, fill() else { return nil }
         }

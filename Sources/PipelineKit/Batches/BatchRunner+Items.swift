@@ -43,6 +43,16 @@ extension BatchRunner {
         state.here.formUnion(begun.all)
     }
 
+    /// Once nothing more begins, pauses the items that wait for one of a service's places and are not let in any more; those
+    /// that have one come to their end.
+    func pauseWaiting(_ state: State) async throws(JournalFailure) {
+        guard case .suspend = state.stop else { return }
+        try await journal.forEachJob(of: lease.job, in: [.running]) { [journal] (job) throws(JournalFailure) in
+            guard try await journal.snapshot(of: job)?.waitsForPlaceAlone == true else { return }
+            _ = try await journal.post(.pause, to: job)
+        }
+    }
+
     /// Has an item's job go on in this process, unless the batch was asked to pause meanwhile: then it is left paused,
     /// which the batch hears, and the result is nil.
     package func takeUp(

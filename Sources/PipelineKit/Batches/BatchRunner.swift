@@ -220,6 +220,7 @@ package final class BatchRunner: Sendable {
                 try await receive(await mailbox.next(), &state, host)
                 for message in mailbox.takeAll() { try await receive(message, &state, host) }
                 try await refresh(&state)
+                try await pauseWaiting(state)
                 try await tell(&state)
                 try await replaceOutdated(&state)
             }

@@ -22,14 +22,14 @@ package struct ResultRow {
     /// The columns of CSV, before those of the document's results.
     package static let columns = BatchDefinition.fixedColumns
 
-    /// The columns of CSV after those: the document's results that succeeded items of the batch have, sorted.
+    /// The columns of CSV after those: the document's results that items of the batch have, sorted.
     package static func names(
         of batch: JobID, in journal: any BatchJournal
     ) async throws(JournalFailure) -> [String] {
         var names: Set<String> = []
         var last = 0
         while true {
-            let page = try await journal.items(of: batch, in: [.succeeded], after: last, limit: 1000)
+            let page = try await journal.items(of: batch, in: nil, after: last, limit: 1000)
             guard let end = page.last else { return names.sorted() }
             for item in page { names.formUnion(item.results.names) }
             last = end.number

@@ -249,9 +249,8 @@ struct SourceItems {
     /// The first code points of a text. What is shown as one letter may be any number of them.
     private static func start(of text: String, _ count: Int) -> String { String(text.unicodeScalars.prefix(count)) }
 
-    /// Sixteen hex digits of SHA-256 over the members in the order of their names (RFC 8785 for what stands in rows).
+    /// Sixteen hex digits of SHA-256 over the members in their canonical form: `1` and `1.0` are one.
     private static func digest(_ members: JSONObject) -> String {
-        let sorted = JSONObject(members.sorted { $0.name < $1.name }.map { ($0.name, $0.value) })
-        return String(SHA256.hash(data: Array(JSON.object(sorted).text.utf8)).hex.prefix(16))
+        String(SHA256.hash(data: Array(JSON.object(members).canonical.text.utf8)).hex.prefix(16))
     }
 }

@@ -39,12 +39,14 @@ package struct DiskFiles: FileFacts {
         case .text(let path): return .string(try Self.text(path))
         case .base64(let path): return .string(try Self.base64(path))
         case .jsonLines(let path): return try Self.lines(path)
-        case .copy, .written, .paid, .now, .uuid: return .null
+        case .copy, .copied, .written, .paid, .now, .uuid: return .null
         }
     }
 
     /// Size, modification time and inode, as of an upload's source.
     package func fingerprint(ofFileAt path: String) -> String? { SourceFingerprint.text(ofFileAt: path) }
+
+    package func forget(copyAt path: String) { FetchedInputs.forget(copyAt: path) }
 
     /// The SHA-256 in hex. A job does not wait until all of a large file has been read: of more than 1 MiB its size, and the
     /// SHA-256 of four pieces of 256 KiB, the first at its start and the last at its end.

@@ -30,6 +30,13 @@ package struct FetchedInputs: Sendable {
         return path
     }
 
+    /// Removes one, and how far its fetching came: it is fetched from its beginning then.
+    static func forget(copyAt path: String) {
+        unlink(path)
+        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        unlink("\(folder)/checkpoint")
+    }
+
     /// Forgets those of a job.
     func remove(_ job: JobID) {
         let job = folder(of: job)

@@ -8,9 +8,16 @@ extension BatchRecord {
 
     /// Why the batch stands, in words.
     package func explanation(of cause: SuspensionCause) -> String {
-        cause == .spent && isCostUnknown
-            ? "no item has said what it cost, so that --spend bounds nothing" : cause.explanation
+        switch cause {
+        case .spent where isCostUnknown: "no item has said what it cost, so that --spend bounds nothing"
+        case .sameFailure where stopsAtUnknown: "the last submits are all unknown alike"
+        case .secret, .interrupted, .paused, .noNetwork, .crashed, .extension, .tooManyFailures, .sameFailure, .spent:
+            cause.explanation
+        }
     }
+
+    /// True if it is submits that are unknown for which it stands, and none that failed.
+    package var stopsAtUnknown: Bool { count(.unknown) > 0 && count(.failed) == 0 }
 
     /// How a batch goes on that stands for a reason, as a line for people ends.
     package func invitation(after cause: SuspensionCause, _ key: String) -> String {
@@ -41,18 +48,28 @@ extension OwnedJob {
         return Double(batch.endedCount) / seconds
     }
 
+    /// The command that gets a batch on, after what failed of it: rows that are mended are read by the same command again.
+    package func batchAdvice(after failures: [FailureGroup]) -> String? {
+        let cause = snapshot.suspension(isOwned: owner != nil)
+        let waitsForMends = cause == .tooManyFailures || snapshot.phase(isOwned: owner != nil) == .failed
+        return waitsForMends && failures.areRows ? "once the rows are mended, run the same command again" : batchAdvice
+    }
+
     /// The command that gets a batch on, as a person types it; nil when it gets on by itself, or is done.
     package var batchAdvice: String? {
         let key = snapshot.record.key
         if owner == nil, snapshot.isQueued, snapshot.batch?.lacksStandardInput == false { return nil }
         switch snapshot.suspension(isOwned: owner != nil) {
+        case .sameFailure where snapshot.batch?.stopsAtUnknown == true:
+            return "see at the service, then pipeline resolve \(key); pipeline resume \(key) begins the others"
         case .tooManyFailures, .sameFailure:
             return "mend what failed, then pipeline retry \(key), or pipeline resume \(key) for those not yet begun"
         case let cause?: return snapshot.batch?.continuation(after: cause, key)
         case nil:
             switch snapshot.phase(isOwned: owner != nil) {
             case .failed: return "once mended, pipeline retry \(key)"
-            case .unknown: return "see at the service, then pipeline resolve each item that 'pipeline why \(key)' names"
+            case .unknown:
+                return "see at the service, then pipeline resolve \(key), or each item that 'pipeline why \(key)' names"
             case .running, .waiting, .suspended, .succeeded, .cancelled: return nil
             }
         }

@@ -44,7 +44,7 @@ extension MemoryJournal: BatchJournal {
     ) async throws(JournalFailure) {
         try edit(batch) { (kept, _) throws(JournalFailure) in
             (kept.sources, kept.folder, kept.settings) = (record.sources, record.folder, record.settings)
-            (kept.place, kept.isRead, kept.streak) = (record.place, false, FailureStreak())
+            (kept.place, kept.isRead, kept.streak) = (record.place, false, record.streak)
         }
     }
 

@@ -36,6 +36,8 @@ extension ComputeStage {
         if try await rules.findMissing(in: answer) {
             return .missing(missingFailure(answer, rendered, in: context))
         }
+        // Nothing has changed since the response that the request names (RFC 9110, section 15.4.5).
+        if answer.status == 304 { return .running(PollReport(after: floor)) }
         if let find = poll.find, (200...299).contains(answer.status) {
             guard let entry = try await find.entry(of: answer, in: context) else {
                 return .running(absent(poll, answer, floor, in: context))

@@ -52,6 +52,9 @@ struct PollReport: Sendable {
 
     init() {}
 
+    /// A job that runs on, of which nothing new is known.
+    init(after floor: Duration?) { self.floor = floor }
+
     /// The words that an estimate is made from.
     var words: Estimate.Words { Estimate.Words(secondsLeft: secondsLeft, share: share) }
 

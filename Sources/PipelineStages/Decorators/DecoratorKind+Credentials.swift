@@ -39,7 +39,10 @@ extension DecoratorKind {
             let query = reader.optional(query)
             let value = reader.required(value)
             guard reader.has("header") != reader.has("query") else {
-                reader.findings.report(reader.place, "an API key stands either in a \"header\" or in the \"query\"")
+                reader.findings.report(
+                    reader.place, "an API key stands either in a \"header\" or in the \"query\"",
+                    hint: reader.has("header")
+                        ? "keep one of them" : "add for example \"header\": \"X-API-Key\", or \"query\": \"key\"")
                 return nil
             }
             guard let value, let place = header.map(APIKey.Place.header) ?? query.map(APIKey.Place.query) else {
@@ -78,7 +81,7 @@ extension FieldType where Value == String {
         FieldType(schema: ["type": "string"]) { place, findings in
             guard let name = FieldType<String>.string.read(place, findings) else { return nil }
             guard let mistake = HeaderName.mistake(name) else { return name }
-            findings.report(place, mistake)
+            findings.report(place, mistake.message, hint: mistake.hint)
             return nil
         }
     }

@@ -57,7 +57,10 @@ struct MultipartFile: Sendable {
     ) -> Content? {
         let present = ["file", "text", "part"].filter { reader.has($0) && ($0 != "part" || hasPart) }
         guard present.count == 1, let place = reader.place(of: present[0]) else {
-            reader.findings.report(reader.place, "a file of a form has either \"file\" or \"text\"")
+            reader.findings.report(
+                reader.place, "a file of a form has either \"file\" or \"text\"",
+                hint: present.isEmpty
+                    ? "add for example \"file\": \"photo.jpg\"" : "keep one of " + present.joined(separator: ", "))
             return nil
         }
         switch present[0] {

@@ -114,7 +114,7 @@ extension VerifyDefinition {
             if let name = definition.header, let mistake = HeaderName.mistake(name),
                 let place = reader.place(of: "header")
             {
-                reader.findings.report(place, mistake)
+                reader.findings.report(place, mistake.message, hint: mistake.hint)
             }
             definition.check(reader)
             return definition

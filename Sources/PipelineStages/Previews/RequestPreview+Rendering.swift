@@ -31,6 +31,7 @@ extension StageRequests {
             purpose: purpose, method: definition.method.rawValue, url: url(of: definition, decorated.query, scope),
             headers: headers, body: body)
         preview.notes = notes
+        preview.account = scope.account(of: definition, by: self)
         return preview
     }
 
@@ -140,6 +141,14 @@ extension StageRequests {
             }
         }
         return .object(parts)
+    }
+}
+
+extension PreviewScope {
+    /// The origin and the account of a request where they are asked for.
+    fileprivate func account(of definition: RequestDefinition, by requests: StageRequests) -> String? {
+        guard tellsAccounts else { return nil }
+        return RequestRendering(definition: definition, requests: requests, scope: filled, part: nil).placedAccount
     }
 }
 

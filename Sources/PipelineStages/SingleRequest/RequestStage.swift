@@ -1,3 +1,4 @@
+import Encodings
 import JSONPath
 import PipelineCore
 import PipelineHTTP
@@ -5,11 +6,16 @@ import PipelineHTTP
 /// Sends one request, or one for each page. POST and PATCH go through the submit ledger, unless they have pages; the
 /// rest is simply sent again when it fails.
 struct RequestStage: Stage {
-    /// Of one request there is nothing between before and after.
+    /// Of one request there is nothing between before and after, but that its response may wait to be written.
     struct Checkpoint: Codable, Sendable {
         var paging: PagingCheckpoint?
+        /// The body of a response that accepts what must not be sent twice, in base64, for as long as it can't be written.
+        var unwritten: String?
     }
     typealias Context = StageContext<Checkpoint>
+
+    /// The longest body in bytes that may wait in a checkpoint.
+    private static let mostUnwritten = 16 << 20
 
     let requests: StageRequests
     @Indirect private(set) var definition: RequestDefinition
@@ -28,17 +34,23 @@ struct RequestStage: Stage {
             return try await run.perform(content)
         }
         if definition.isIdempotent { return .finished(try await sent(in: context)) }
+        var unwritten = checkpoint?.unwritten.flatMap { Base64Bytes.decode($0) }
         let guarded = GuardedSubmit(requests: requests, definition: definition)
         let outcome = try await guarded.perform(in: context) { receipt async throws(StageFailure) in
             context.conclude(with: receipt.answer)
             context.noteServed()
             let captures = Result { () throws(CaptureFailure) in try capture.values(in: receipt.answer) }
             // Before the ledger's entry: a crash in between settles the request and writes the file again.
-            if case .success = captures { try await keep(receipt.answer.body, in: context) }
+            if case .success = captures { unwritten = try await tryToKeep(receipt.answer.body, in: context) }
             return captures
         }
         switch outcome {
-        case .submitted: return .finished(try await pathCapture(in: context))
+        case .submitted:
+            if let unwritten {
+                try await keep(unwritten, in: context)
+                try await context.stage(Checkpoint())
+            }
+            return .finished(try await pathCapture(in: context))
         case .unknown(let lost): return .unknown(nil, lost)
         case .waiting(let time):
             let reason = WaitReason(.settle, detail: "the answer was lost; what became of it is looked for again")
@@ -70,6 +82,19 @@ struct RequestStage: Stage {
     func pathCapture(in context: Context) async throws(StageFailure) -> JSONObject {
         guard let to, !capture.names.contains("path") else { return [:] }
         return ["path": .string(try await context.outputFile(to))]
+    }
+
+    /// Writes the body of a response to what must not be sent twice; returns it when it can't be written, as on a full disk.
+    /// It may have been paid for: then it waits in the checkpoint.
+    private func tryToKeep(_ body: [UInt8], in context: Context) async throws(StageFailure) -> [UInt8]? {
+        do throws(StageFailure) {
+            try await keep(body, in: context)
+            return nil
+        } catch {
+            guard case .failed = error, body.count <= Self.mostUnwritten else { throw error }
+            try await context.commit(Checkpoint(unwritten: Base64Bytes.encode(body)))
+            return body
+        }
     }
 
     private func keep(_ body: [UInt8], in context: Context) async throws(StageFailure) {

@@ -213,9 +213,12 @@ private struct UploadFields: Sendable {
         ]
         for (name, modes) in owners where !modes.contains(mode) {
             guard let place = reader.place(of: name) else { continue }
-            let list = modes.map { "'\($0.rawValue)'" }.sorted().joined(separator: " and ")
+            let words = modes.map(\.rawValue).sorted()
+            let list = words.map { "'\($0)'" }.joined(separator: " and ")
             reader.findings.report(
-                place, "'\(name)' belongs to the protocol \(list), and this is '\(mode.rawValue)'")
+                place, "'\(name)' belongs to the protocol \(list), and this is '\(mode.rawValue)'",
+                hint: "take it out, or write \"protocol\": "
+                    + words.map { "\"\($0)\"" }.joined(separator: " or "))
         }
     }
 

@@ -86,8 +86,9 @@ struct ValueTable: Sendable {
 extension FieldType where Value == ValueTable {
     /// An object of names and values; `checkName` says what is wrong with a name, and `checkText` with a text that is its value; nil for nothing.
     static func table(
-        _ roots: AllowedRoots, isASCII: Bool = false, checkName: @escaping @Sendable (String) -> String? = { _ in nil },
-        checkText: @escaping @Sendable (String) -> String? = { _ in nil }
+        _ roots: AllowedRoots, isASCII: Bool = false,
+        checkName: @escaping @Sendable (String) -> ValueSyntaxError? = { _ in nil },
+        checkText: @escaping @Sendable (String) -> ValueSyntaxError? = { _ in nil }
     ) -> FieldType {
         let element: JSON = ["type": ["string", "number", "boolean", "null", "array", "object"]]
         return FieldType(schema: ["type": "object", "additionalProperties": element]) { place, findings in
@@ -96,11 +97,12 @@ extension FieldType where Value == ValueTable {
                 return nil
             }
             for member in members {
+                let pointer = { place.descendant(at: member.range.start).pointer }
                 if let mistake = checkName(member.name) {
-                    findings.report(range: member.range, pointer: place.pointer, mistake)
+                    findings.report(range: member.range, pointer: pointer(), mistake.message, hint: mistake.hint)
                 }
                 if let text = member.value.value.constant?.string, let mistake = checkText(text) {
-                    findings.report(range: member.value.range, pointer: place.pointer, mistake)
+                    findings.report(range: member.value.range, pointer: pointer(), mistake.message, hint: mistake.hint)
                 }
             }
             return ValueTable(

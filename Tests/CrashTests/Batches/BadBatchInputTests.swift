@@ -100,6 +100,27 @@ struct BadBatchInputTests {
         }
     }
 
+    /// It named 'pipeline retry', which finds no item to begin again.
+    @Test("that stops for its bad rows says to mend them and run the same command again")
+    func stopsAtRows() async throws {
+        let document = Self.document.replacing(
+            #""text": { "type": "string", "default": "" }"#, with: #""text": { "type": "integer" }"#
+        ).replacing("${{ inputs.text }}", with: "n = ${{ inputs.text }}")
+        try await withDocument(document) { workplace in
+            try workplace.write("rows.csv", "text\nx\ny\nz\n1\n2\n3\n")
+            let end = try await run(workplace, each: "rows.csv", "--tolerate", "1", "--at-once", "1")
+            #expect(end.cause == .exited(75), "\(end)")
+            let advice = "once the rows are mended, run the same command again"
+            #expect(end.errors.contains(advice) && !end.errors.contains("pipeline retry"), "\(end)")
+            let why = try await workplace.run("why", "june")
+            #expect(why.output.contains(advice) && !why.output.contains("pipeline retry"), "\(why)")
+            try workplace.write("rows.csv", "text\n7\n8\n9\n1\n2\n3\n")
+            let mended = try await run(workplace, each: "rows.csv", "--tolerate", "1", "--at-once", "1")
+            #expect(mended.cause == .exited(0), "\(mended)")
+            #expect(try await workplace.show("june")["counts"]?["succeeded"] == 6)
+        }
+    }
+
     @Test("a file that is gone when its turn comes is an item that failed")
     func vanished() async throws {
         try await withWorkplace { workplace in

@@ -108,6 +108,84 @@ struct ClosedServiceTests {
         }
     }
 
+    /// `why` of the batch said nothing but that it runs.
+    @Test("that has as many remote jobs as 'computations' says is what 'why' says of the batch")
+    func full() async throws {
+        try await withWorkplace { workplace in
+            let service = try HeldService()
+            defer { service.server.stop() }
+            let url = #""url": "${{ env.API_URL }}""#
+            try workplace.write(
+                "held.json",
+                HeldService.document.replacing(url, with: url + #", "limits": { "computations": 1 }"#))
+            try workplace.write("rows.csv", HeldService.rows(3).text)
+            let program = try workplace.start(
+                "run", "held.json", "--each", "rows.csv", "--batch", "june",
+                environment: ["API_URL": service.server.url])
+            let line = "2 wait: service 'api' has 1 job that has not ended, as many as it may have  e.g. pipeline why "
+            while true {
+                let why = try await workplace.run("why", "june")
+                try #require(why.cause == .exited(0), "\(why)")
+                if why.output.contains(line + "june/talk-") { break }
+            }
+            let json = try JSON.parse(try await workplace.run("why", "june", "--json").output)
+            OutputSchemaTests.check(json, try OutputSchemaTests.schema("batch-why"))
+            #expect(json["waits"]?.array?.first?["reason"] == "computations", "\(json.text)")
+            program.signal(SIGKILL)
+            _ = await program.end
+        }
+    }
+
+    /// Every batch said all services that were closed, whoever asked them, also one that had ended.
+    @Test("that is closed is told of by a batch that asks it, until that has ended, and by no other")
+    func told() async throws {
+        try await withWorkplace { workplace in
+            let service = try HeldService()
+            let busy = try LoopbackServer { _ in .status(429, headers: [("Retry-After", "600")], body: "later") }
+            defer {
+                service.server.stop()
+                busy.stop()
+            }
+            // Both call their service 'api', and have its key from where secrets are found.
+            let url = #""url": "${{ env.API_URL }}""#
+            try workplace.write(
+                "held.json",
+                HeldService.document.replacing(
+                    url, with: url + #", "with": [ { "bearer": "${{ secrets.KEY }}" } ]"#))
+            try workplace.write("rows.csv", HeldService.rows(2).text)
+            let key = ["PIPELINE_SECRET_KEY": "sesame-sesame"]
+            var programs: [RunningProgram] = []
+            for (batch, url) in [("free", service.server.url), ("shut", busy.url)] {
+                programs.append(
+                    try workplace.start(
+                        "run", "held.json", "--each", "rows.csv", "--batch", batch,
+                        environment: key.merging(["API_URL": url]) { $1 }))
+            }
+            let said = "service 'api' takes no requests until"
+            // Without the secret it is found by what its items wait for.
+            while true {
+                let why = try await workplace.run("why", "shut")
+                if why.output.contains(said) { break }
+                try #require(programs.last?.text.contains("error: ") == false, "\(why)")
+            }
+            for command in ["why", "show"] {
+                let own = try await workplace.run(command, "shut", environment: key)
+                #expect(own.output.contains(said), "\(own)")
+                let other = try await workplace.run(command, "free", environment: key)
+                #expect(other.cause == .exited(0) && !other.output.contains("takes no requests"), "\(other)")
+            }
+            let list = try JSON.parse(try await workplace.run("list", "--json", environment: key).output)
+            let counts = (list.array ?? []).map { "\($0["batch"]?.string ?? "") \($0["closed"]?.array?.count ?? -1)" }
+            #expect(counts.sorted() == ["free 0", "shut 1"], "\(list.text)")
+            service.open()
+            #expect(await programs[0].end.cause == .exited(0))
+            #expect(try await workplace.show("free")["closed"] == [])
+            _ = try await workplace.run("cancel", "shut", environment: key)
+            _ = await programs[1].end
+            #expect(try await workplace.show("shut")["closed"] == [])
+        }
+    }
+
     // The batch said nothing of it, for as long as it was away.
     @Test("that can't be reached is told of once, with what to do and for how long it is waited for")
     func unreachable() async throws {

@@ -57,8 +57,9 @@ struct PageActionTests {
                 environment: ["PIPELINE_SECRET_KEY": "sesame-sesame"])
             let pages = try await Pages(in: workplace)
             let id = try await pages.batch()
-            let pressed = try await pages.curl("/actions", "-d", "action=resume&job=\(id)")
+            let pressed = try await pages.curl("/actions", "-w", "%{http_code}", "-d", "action=resume&job=\(id)")
             #expect(pressed.output.contains("KEY") && pressed.output.contains("is not set"), "\(pressed)")
+            #expect(pressed.output.hasSuffix("409"), "it said that the server had failed: \(pressed)")
             await pages.end()
         }
     }

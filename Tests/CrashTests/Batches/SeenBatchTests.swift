@@ -33,7 +33,9 @@ struct SeenBatchTests {
                 text.output.contains("2 items wait for their turn: 4 are at work, of at most 4"), "\(text)")
             let json = try JSON.parse(Array(try await workplace.run("why", "june", "--json").output.utf8))
             #expect(
-                json.object?.names.sorted() == ["advice", "batch", "cause", "closed", "counts", "job", "state"],
+                json.object?.names.sorted() == [
+                    "advice", "batch", "cause", "closed", "counts", "job", "state", "waits",
+                ],
                 "\(json.text)")
             #expect(json["batch"] == "june" && json["state"] == "running" && json["cause"] == .null)
             #expect(json.itemsUnderWay == 4 && json["counts"]?["pending"] == 2, "\(json.text)")
@@ -47,6 +49,13 @@ struct SeenBatchTests {
             #expect(
                 pending.output.contains("item talk-6 of batch june: it waits for its turn: 4 are at work"), "\(pending)"
             )
+            // 'list --items --json' gives this key, and no command knew it.
+            let numbered = try await workplace.run("why", "june.6")
+            #expect(numbered.output.contains("item talk-6 of batch june: it waits"), "\(numbered)")
+            #expect(try await workplace.show("june.6")["item"] == "talk-6")
+            let removed = try await workplace.run("rm", "june.6")
+            #expect(removed.errors.contains("the item 'talk-6' has no job: it is pending"), "\(removed)")
+            #expect(try await workplace.run("show", "june.7").errors.contains("there is no job 'june.7'"))
             OutputSchemaTests.check(
                 try JSON.parse(try await workplace.run("why", "june/talk-6", "--json").output),
                 try OutputSchemaTests.schema("why"))
@@ -64,6 +73,10 @@ struct SeenBatchTests {
                 said.output.contains(/service 'api': \d+ polls of one job each, 0 lists for many jobs/), "\(said)")
             let stats = try JSON.parse(Array(try await workplace.run("stats", "--json").output.utf8))
             #expect(stats.array?.first?["pipeline"] == "held", "\(stats.text)")
+            // Those of another pipeline's service of that name are among them.
+            #expect(said.output.contains("by all pipelines with a service of that name"), "\(said)")
+            #expect(stats.array?.first?["services"]?.array?.first?["pipelines"] == "all", "\(stats.text)")
+            OutputSchemaTests.check(stats, try OutputSchemaTests.schema("stats"))
             // An item whose poll was under way when it was stopped took another attempt, and says nothing of how long it takes.
             let measured = stats.array?.first?["stages"]?.array?.first?["count"]?.number?.int ?? 0
             #expect((2...6).contains(measured), "\(stats.text)")

@@ -16,6 +16,9 @@ import Testing
         }
     }
 
+    static let operators =
+        "the operators are + - * / ?? == != < <= > >= && || ! and ? :, and texts stand in quotes: 'text'"
+    static let values = "values look like inputs.NAME, 'text', 5 or [1, 2]"
     static let roots = "inputs, env, secrets, stages, self, item, index, job, response, part, ids"
 
     @Test(
@@ -56,7 +59,7 @@ import Testing
                 "write replace(text, old, new)"),
             Case("now(1)", "now(1)", "now takes no arguments, and here are 1", "write now()"),
             Case("len()", "len()", "len takes one argument, and here are 0", "write len(text, array or object)"),
-            Case("len('a',)", ")", "a value must follow the \",\", and not \")\""),
+            Case("len('a',)", ")", "a value must follow the \",\", and not \")\"", "take the \",\" out"),
             Case("inputs.a = 1", "=", "\"=\" is no part of an expression", "compare with =="),
             Case("inputs.a === 1", "===", "\"===\" is no part of an expression", "compare with =="),
             Case("inputs.a & true", "&", "\"&\" is no part of an expression", "write && for \"and\""),
@@ -72,11 +75,12 @@ import Testing
                 "inputs.a and true", "and", "\"and\" is not expected here",
                 "operators are written && || ! == and the function contains(…)"),
             Case("1 2", "2", "\"2\" is not expected here", "an operator such as + or == stands between two values"),
-            Case("(1", "", "\")\" must follow here, to close \"(\", and not the end"),
-            Case("inputs.list[0", "", "\"]\" must follow here, to close \"[\", and not the end"),
+            Case("(1", "", "\")\" must follow here, to close \"(\", and not the end", "write (…)"),
+            Case("len('a'", "", "\")\" must follow here, to close \"len(\", and not the end", "write len(…)"),
+            Case("inputs.list[0", "", "\"]\" must follow here, to close \"[\", and not the end", "write […]"),
             Case("1)", ")", "\")\" is not expected here", "it closes nothing"),
-            Case("1 +", "", "a value must stand here, and not the end"),
-            Case("* 2", "*", "a value must stand here, and not \"*\""),
+            Case("1 +", "", "a value must stand here, and not the end", values),
+            Case("* 2", "*", "a value must stand here, and not \"*\"", values),
             Case(
                 "1 < 2 < 3", "<", "comparisons cannot be chained",
                 "join them with &&, as in a < b && b < c, or use parentheses"),
@@ -101,16 +105,16 @@ import Testing
             Case("007", "007", "\"007\" is no number", "write it without the leading zero"),
             Case("inputs.0", ".", "a name must follow \".\"", "elements of an array stand in brackets: [0]"),
             Case("inputs.", ".", "a name must follow \".\"", "other names stand in brackets: ['a name']"),
-            Case("[1, 2", "", "\"]\" must follow here, to close \"[\", and not the end"),
-            Case("[1,]", "]", "a value must follow the \",\", and not \"]\""),
-            Case("[1 2]", "2", "\"]\" must follow here, to close \"[\", and not \"2\""),
-            Case("{ 'a': 1", "", "\"}\" must follow here, to close \"{\", and not the end"),
-            Case("{ 'a': 1, }", "}", "a value must follow the \",\", and not \"}\""),
+            Case("[1, 2", "", "\"]\" must follow here, to close \"[\", and not the end", "write […]"),
+            Case("[1,]", "]", "a value must follow the \",\", and not \"]\"", "take the \",\" out"),
+            Case("[1 2]", "2", "\"]\" must follow here, to close \"[\", and not \"2\"", "write […]"),
+            Case("{ 'a': 1", "", "\"}\" must follow here, to close \"{\", and not the end", "write {…}"),
+            Case("{ 'a': 1, }", "}", "a value must follow the \",\", and not \"}\"", "take the \",\" out"),
             Case(
                 "{ a: 1 }", "a", "the name of a member must stand here in quotes, and not \"a\"", "write 'a': …"),
             Case(
                 "{ 'a' 1 }", "1", "\":\" must follow the name of a member, and not \"1\"", "{ 'name': value }"),
-            Case("{ 'a': 1, 'a': 2 }", "'a'", "the member \"a\" is given twice"),
+            Case("{ 'a': 1, 'a': 2 }", "'a'", "the member \"a\" is given twice", "keep one of them"),
             Case("1 }", "}", "\"}\" is not expected here", "\"${{\" and \"}}\" stand around the whole expression"),
             Case(
                 "digest(inputs.video, 'sha-1')", "'sha-1'", "there is no algorithm \"sha-1\"", "did you mean \"sha1\"?"),
@@ -120,8 +124,9 @@ import Testing
                 "digest()", "digest()", "digest takes 1 to 3 arguments, and here are 0",
                 "write digest(path, algorithm, encoding)"),
             Case("undefined", "undefined", "\"undefined\" is no known name", "did you mean \"null\"?"),
-            Case("inputs.a @ 1", "@", "\"@\" is no part of an expression"),
-            Case("é", "é", "\"é\" is no part of an expression"),
+            Case("inputs.a @ 1", "@", "\"@\" is no part of an expression", operators),
+            Case("5 % 2", "%", "\"%\" is no part of an expression", operators),
+            Case("é", "é", "\"é\" is no part of an expression", operators),
         ])
     func mistakes(of example: Case) {
         let text = example.text

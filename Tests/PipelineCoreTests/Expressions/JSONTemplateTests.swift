@@ -60,6 +60,14 @@ import Testing
         #expect(try Self.parse(#"{"a": ["$${{"], "b?": null}"#).0.constant == ["a": ["${{"]])
     }
 
+    /// They were dropped with the string, so that a mistake among them was told only once the others were mended.
+    @Test("what the right expressions of a wrong string read is told all the same")
+    func referencesOfWrong() throws {
+        let (template, errors, _) = try Self.parse(#"["${{ foo }} ${{ inputs.a }} ${{ 1 + }} ${{ stages.s.c }}"]"#)
+        #expect(errors.map(\.message) == ["\"foo\" is no known name", "a value must stand here, and not the end"])
+        #expect(template.references.map(\.root) == [.input("a"), .capture(stage: "s", name: "c")])
+    }
+
     @Test("a plan shows what is known with its type")
     func describes() throws {
         let (template, _, _) = try Self.parse(

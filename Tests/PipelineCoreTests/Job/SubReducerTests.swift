@@ -316,10 +316,10 @@ import Testing
             is: """
                 submit | failed, nothing | running, nothing | failed, failed | running, failed | failed, from | running, from
                 intent | failed intent 2 | waiting intent 2 | pending intent 2 | waiting intent 2 | pending intent again 0 | pending intent again 0
-                sending | failed sending 2 | waiting sending 2 | pending sending 2 | waiting sending 2 | pending intent again 0 | pending intent again 0
+                sending | failed sending 2 | waiting sending 2 | pending sending 2 | waiting sending 2 | pending sending 2 | pending intent again 0
                 submitted | failed submitted 2 | waiting submitted 2 | pending submitted 2 | waiting submitted 2 | pending intent again 0 | pending intent again 0
                 refused | failed refused 2 | waiting refused 2 | pending intent 0 | waiting refused 2 | pending intent again 0 | pending intent again 0
-                unknown | failed unknown 2 | waiting unknown 2 | pending unknown 2 | waiting unknown 2 | pending intent again 0 | pending intent again 0
+                unknown | failed unknown 2 | waiting unknown 2 | pending unknown 2 | waiting unknown 2 | pending unknown 2 | pending intent again 0
                 """)
     }
 
@@ -351,10 +351,10 @@ import Testing
             is: """
                 submit | running | failed | succeeded
                 intent | - | - | -
-                sending | refused, n there goes on | n there goes on | -
+                sending | refused, n there goes on | - | -
                 submitted | re (r7) goes on | re (r7) goes on | -
                 refused | - | - | -
-                unknown | refused, n there goes on | n there goes on | -
+                unknown | refused, n there goes on | - | -
                 """)
     }
 

@@ -49,6 +49,7 @@ import Testing
             (#"{"select": "/absent", "optional": true}"#, nil),
             (#"{"select": "regex:(\\d+)%", "all": true}"#, ["10", "35"]),
             (#"{"select": "$.id", "secret": true, "x-note": 1}"#, "j1"),
+            (#"{"$schema": "selector.json", "select": "$.id"}"#, "j1"),
             (#"{"select": "header:Location", "url": false}"#, "../jobs/7"),
             (#"["$.absent", "$.id"]"#, "j1"), (#"["$.none", "$.id"]"#, "j1"), (#"["$.none", "$.absent"]"#, nil),
             (#"["$.absent?", "header:X-None"]"#, nil),
@@ -189,7 +190,7 @@ import Testing
             (
                 #"{"optional": true}"#, "{\"optional\": true}", "\"select\" is missing",
                 "write { \"select\": \"$.name\", … }"
-            ), (#"{"select": "$.a", "all": 1}"#, "1", "\"all\" must be true or false", nil),
+            ), (#"{"select": "$.a", "all": 1}"#, "1", "\"all\" must be true or false", "write \"all\": true"),
             (#""header:a b""#, "header:a b", "\"a b\" is no name of a header", "write it as in header:Location"),
             (#""header:?""#, "header:?", "\"\" is no name of a header", "write it as in header:Location"),
             (
@@ -200,7 +201,8 @@ import Testing
                 #""xml:/A/B?[]""#, "xml:/A/B?[]", "\"/A/B?[]\" is no way to an element",
                 "? and [] are for $ and header: alone; write { \"select\": \"xml:/A/B\", \"optional\": true, \"all\": true }"
             ), (#""xml:/A//B""#, "xml:/A//B", "\"/A//B\" is no way to an element", nil),
-            (#""/a~2""#, nil, nil, nil), (#""regex:(""#, nil, nil, nil), (#""$.a[""#, nil, nil, nil),
+            (#""/a~2""#, nil, nil, nil), (#""regex:(""#, nil, nil, nil),
+            (#""$.a[""#, nil, nil, "a JSONPath looks like \"$.name\""),
             (#""$.a??""#, nil, nil, nil), (#""""#, "", "\"\" is no selector", "a selector is"),
         ] as [(String, String?, String?, String?)])
     func mistakes(text: String, marked: String?, message: String?, hint: String?) throws {

@@ -84,6 +84,16 @@ import Testing
         #expect(DurationText.rounded(seconds) == text)
     }
 
+    @Test(
+        "a wording with milliseconds below a second",
+        arguments: [
+            (0, "0.0 s"), (0.0004, "0.4 ms"), (0.001, "1 ms"), (0.00126, "1.3 ms"), (0.0349, "35 ms"), (0.25, "250 ms"),
+            (0.9994, "999 ms"), (0.9996, "1.0 s"), (2.44, "2.4 s"), (1e300, "11574074074 d"),
+        ])
+    func fineWording(seconds: Double, text: String) {
+        #expect(DurationText.fine(seconds) == text)
+    }
+
     @Test("extreme durations stop at the ends of Int64")
     func saturates() {
         #expect(Duration.seconds(Int64.max).wholeMilliseconds == .max)

@@ -45,9 +45,10 @@ import Testing
 
     @Test("what overflows is refused", arguments: ["9223372036854775807KiB", "99999999999999999999B", "8388608TiB"])
     func overflow(text: String) {
-        #expect(throws: ValueSyntaxError("the size \"\(text)\" is larger than any file can be")) {
-            try SizeText.parse(text)
-        }
+        let error = ValueSyntaxError(
+            "the size \"\(text)\" is larger than any file can be",
+            hint: "sizes look like \"64KiB\", \"8MiB\", \"1GB\"")
+        #expect(throws: error) { try SizeText.parse(text) }
     }
 
     @Test("rates are sizes a second", arguments: [("500KB/s", 500_000), ("2MiB/s", 2_097_152)] as [(String, Int64)])

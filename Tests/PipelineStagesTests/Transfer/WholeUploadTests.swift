@@ -410,5 +410,6 @@ struct WholeUploadTests {
         #expect(report.contains("has no body of its own"))
         #expect(report.contains("GET carries no file"))
         #expect(report.contains("'parallel' belongs to the protocol 'parts' and 's3'"))
+        #expect(report.contains(#"hint: take it out, or write "protocol": "parts" or "s3""#))
     }
 }

@@ -8,12 +8,17 @@ import PipelineKit
 struct ResolveCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "resolve", abstract: "Say what became of a submit whose answer was lost.",
-        discussion: "Example: pipeline resolve last --stage model --id batch_123")
+        discussion: """
+            Of a batch all submits that are unknown are sent again or given up.
+
+            Example: pipeline resolve last --stage model --id batch_123
+            Example: pipeline resolve june --resubmit
+            """)
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The job: an id, the start of one, a key, or 'last'.", completion: .jobs)
-    var job: String
+    @Argument(help: "Jobs: an id, the start of one, a key, a batch, or 'last'.", completion: .jobs)
+    var jobs: [String]
 
     @Option(help: "The stage; may be left out when only one is unknown.", completion: .stages)
     var stage: String?
@@ -48,48 +53,94 @@ struct ResolveCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        let found = try await JobName(job).find(in: journal)
-        let key = try unknownStep(of: found.snapshot)
-        let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
-        let resolution = try await resolution(found.snapshot, key, workspace)
-        try await engine.resolve(
-            found.snapshot.record.id, key, plan: try await workspace.plan(of: found.snapshot.record), as: resolution)
-        if abandon, try await endsNow(found.snapshot.record, journal, workspace, console) { return .succeeded }
-        if case .found(let captures) = resolution, captures.isEmpty {
-            console.note("the submit has no capture: the id is kept nowhere")
+        var found: [OwnedJob] = []
+        for job in jobs { found.append(try await JobName(job).find(in: journal)) }
+        if !resubmit, !abandon, found.count > 1 || found.contains(where: { $0.snapshot.batch != nil }) {
+            throw CommandError(
+                .usage, "an id is that of one job", hint: "name one job or item: pipeline resolve BATCH/ITEM --id ID")
         }
-        console.note("settled; go on with: pipeline resume \(found.snapshot.record.id)")
+        for job in found {
+            if job.snapshot.batch == nil {
+                try await settle(job.snapshot, [try unknownStep(of: job.snapshot)], journal, workspace, console)
+            } else {
+                try await settle(batch: job.snapshot, journal, workspace, console)
+            }
+        }
         return .succeeded
+    }
+
+    /// Settles all submits of a batch's items that are unknown.
+    private func settle(
+        batch: JobSnapshot, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
+    ) async throws {
+        var (last, count) = (0, 0)
+        while true {
+            let page = try await journal.items(of: batch.record.id, in: [.unknown], after: last, limit: 100)
+            guard let end = page.last else { break }
+            last = end.number
+            for id in page.compactMap(\.job) {
+                guard let job = try await journal.snapshot(of: id) else { continue }
+                let steps = unknownSteps(of: job)
+                try await settle(job, steps, journal, workspace, nil)
+                count += steps.count
+            }
+        }
+        if count == 0 { throw nothingUnknown(of: batch) }
+        console.note("settled: \(count); go on with: pipeline resume \(ShellWord.quoted(batch.record.key))")
+    }
+
+    /// - Parameter console: nil where something else tells of it.
+    private func settle(
+        _ job: JobSnapshot, _ steps: [StepKey], _ journal: Workspace.Journal, _ workspace: Workspace,
+        _ console: Console?
+    ) async throws {
+        let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
+        for key in steps {
+            let resolution = try await resolution(job, key, workspace)
+            try await engine.resolve(
+                job.record.id, key, plan: try await workspace.plan(of: job.record), as: resolution)
+            if case .found(let captures) = resolution, captures.isEmpty {
+                console?.note("the submit has no capture: the id is kept nowhere")
+            }
+        }
+        if abandon, try await endsNow(job.record, journal, workspace, console) { return }
+        console?.note("settled; go on with: pipeline resume \(job.record.id)")
     }
 
     /// Ends a job of which nothing is left to do without the stage that was given up; false when something is, or when
     /// the background owner does it.
     private func endsNow(
-        _ record: JobRecord, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
+        _ record: JobRecord, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console?
     ) async throws -> Bool {
         guard let job = try await journal.snapshot(of: record.id), job.mode == .attached else { return false }
         let plan = try await workspace.plan(of: record)
         guard job.isOver(in: plan, at: journal.clock.now) else { return false }
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
             if event.kind == .jobFailed, let line = EventLine(event).text {
-                console.note("settled; \(line)" as StyledText)
+                console?.note("settled; \(line)" as StyledText)
             }
         }
         _ = try await engine.resume(record.id, plan: plan, mode: .attached).run()
         return true
     }
 
-    private func unknownStep(of job: JobSnapshot) throws -> StepKey {
-        let unknown = job.steps.filter { $0.value.state.name == .unknown }.keys.sorted()
-        let named = unknown.filter { key in
+    private func unknownSteps(of job: JobSnapshot) -> [StepKey] {
+        job.steps.filter { $0.value.state.name == .unknown }.keys.sorted().filter { key in
             (stage.map { $0 == key.stage } ?? true) && (item.map { $0 == key.item } ?? true)
         }
+    }
+
+    private func nothingUnknown(of job: JobSnapshot) -> CommandError {
+        CommandError(
+            .usage, "no submit of job \(job.record.id) is unknown",
+            hint: "there is nothing to settle; 'pipeline show \(job.record.id)' tells where it stands")
+    }
+
+    private func unknownStep(of job: JobSnapshot) throws -> StepKey {
+        let named = unknownSteps(of: job)
         if named.count == 1 { return named[0] }
-        if unknown.isEmpty {
-            throw CommandError(
-                .usage, "no submit of job \(job.record.id) is unknown",
-                hint: "there is nothing to settle; 'pipeline show \(job.record.id)' tells where it stands")
-        }
+        let unknown = job.steps.filter { $0.value.state.name == .unknown }.keys.sorted()
+        if unknown.isEmpty { throw nothingUnknown(of: job) }
         let list = unknown.map(\.description).joined(separator: ", ")
         throw CommandError(
             .usage, "say which submit is meant", hint: "unknown are: \(list); name one with --stage and --item")

@@ -12,8 +12,10 @@ struct BatchReport {
         self.batch = batch
     }
 
-    func show(on console: Console, isJSON: Bool, in journal: Workspace.Journal) async throws {
-        let closed = try await journal.closedServices()
+    func show(
+        on console: Console, isJSON: Bool, in journal: Workspace.Journal, of workspace: Workspace
+    ) async throws {
+        let closed = try await workspace.closedServices(of: found, in: journal)
         let text = BatchText(key: found.snapshot.record.key, batch: batch, closed: closed)
         let failures = try await journal.failures(of: found.snapshot.record.id, limit: 20)
         let now = SystemClock().now

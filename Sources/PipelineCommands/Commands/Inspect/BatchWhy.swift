@@ -5,6 +5,27 @@ import PipelineKit
 /// The answer of `why` for a batch: how many items wait and for what, which services are closed, and what a person can
 /// do.
 struct BatchWhy {
+    /// A wait of items under way.
+    private struct Wait {
+        let reason: WaitReason.Kind
+        let detail: String
+        /// An item that waits so.
+        let example: String
+        var count = 1
+
+        var json: JSON {
+            [
+                "reason": .string(reason.rawValue), "detail": .string(detail), "count": .number(JSONNumber(count)),
+                "example": .string(example),
+            ]
+        }
+
+        func line(_ text: BatchText) -> String {
+            let (one, several) = reason == .full ? ("waits", "wait") : ("tries again", "try again")
+            return "\(count) \(count == 1 ? one : several): \(detail)  e.g. pipeline why \(text.path(of: example))"
+        }
+    }
+
     private let found: OwnedJob
     private let batch: BatchRecord
 
@@ -13,30 +34,31 @@ struct BatchWhy {
         self.batch = batch
     }
 
-    func show(on console: Console, isJSON: Bool, in journal: Workspace.Journal) async throws {
+    func show(
+        on console: Console, isJSON: Bool, in journal: Workspace.Journal, of workspace: Workspace
+    ) async throws {
         let (snapshot, isOwned) = (found.snapshot, found.owner != nil)
-        let closed = try await journal.closedServices()
+        let closed = try await workspace.closedServices(of: found, in: journal)
         let failures = try await journal.failures(of: snapshot.record.id, limit: 5)
         let cause = snapshot.suspension(isOwned: isOwned)
         let phase = snapshot.phase(isOwned: isOwned)
         let text = BatchText(key: snapshot.record.key, batch: batch, closed: closed)
-        // Rows that were never begun can't be begun again.
-        let isRows = phase == .failed && !failures.isEmpty && !failures.contains(where: \.wasBegun)
         let resume = "pipeline resume \(snapshot.record.key)"
         let advice: String? =
-            if isRows {
-                "once the rows are mended, run the same command again"
-            } else if cause == .extension {
+            if cause == .extension {
                 try await found.extensionAdvice(in: journal)
             } else {
-                found.adviceUntilTaken(in: journal, resume: resume) ?? found.batchAdvice
+                found.adviceUntilTaken(in: journal, resume: resume) ?? found.batchAdvice(after: failures)
             }
+        let now = SystemClock().now
+        let waits = try await isOwned ? waitsUnderWay(in: journal) : []
         if isJSON {
             console.data(
                 JSON.object([
                     "batch": .string(snapshot.record.key), "job": .string(snapshot.record.id.text),
                     "state": .string(phase.rawValue), "cause": JSON(cause?.rawValue), "advice": JSON(advice),
-                    "counts": text.countsJSON, "closed": .array(closed.map(\.json)),
+                    "counts": text.countsJSON, "closed": text.closedJSON(at: now),
+                    "waits": .array(waits.map(\.json)),
                 ]).prettyText())
             return
         }
@@ -50,8 +72,7 @@ struct BatchWhy {
             let waiting = pending == 1 ? "item waits for its" : "items wait for their"
             console.data("\(pending) \(waiting) turn: \(running) are at work, of at most \(batch.settings.atOnce)")
         }
-        if isOwned { for line in try await failedAttempts(text, in: journal) { console.data(SafeText.line(line)) } }
-        let now = SystemClock().now
+        for wait in waits { console.data(SafeText.line(wait.line(text))) }
         for service in closed { console.data(SafeText.line(service.line(now: now))) }
         for group in failures { console.data(SafeText.line(text.line(of: group))) }
         for item in try await journal.items(of: snapshot.record.id, in: [.unknown], after: 0, limit: 5) {
@@ -59,23 +80,23 @@ struct BatchWhy {
         }
     }
 
-    /// The failures of the last attempts of items under way, with how many of those looked at: a service that is away holds
-    /// all of them, and nothing has failed yet.
-    private func failedAttempts(_ text: BatchText, in journal: Workspace.Journal) async throws -> [String] {
-        var (counts, examples, order) = ([String: Int](), [String: String](), [String]())
+    /// The first reasons why items under way don't go on, of those looked at: the failure of the last attempt, by
+    /// which a service that is away holds all of them, and a service that has as many jobs as it may have.
+    private func waitsUnderWay(in journal: Workspace.Journal) async throws -> [Wait] {
+        var waits: [Wait] = []
         for item in try await journal.items(of: found.snapshot.record.id, in: [.running], after: 0, limit: 64) {
             guard let job = try await journal.job(of: item) else { continue }
             for step in job.snapshot.steps.values {
-                guard case .waiting(_, _, let reason) = step.state, reason.kind == .retry, let detail = reason.detail
+                guard case .waiting(_, _, let reason) = step.state, reason.kind == .retry || reason.kind == .full,
+                    let detail = reason.detail
                 else { continue }
-                if counts[detail] == nil { order.append(detail) }
-                counts[detail, default: 0] += 1
-                examples[detail] = examples[detail] ?? item.key
+                if let known = waits.firstIndex(where: { $0.reason == reason.kind && $0.detail == detail }) {
+                    waits[known].count += 1
+                } else {
+                    waits.append(Wait(reason: reason.kind, detail: detail, example: item.key))
+                }
             }
         }
-        return order.prefix(5).map { detail in
-            let (count, example) = (counts[detail] ?? 0, text.path(of: examples[detail] ?? ""))
-            return "\(count) \(count == 1 ? "tries" : "try") again: \(detail)  e.g. pipeline why \(example)"
-        }
+        return Array(waits.prefix(5))
     }
 }

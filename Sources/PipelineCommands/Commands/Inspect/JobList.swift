@@ -7,7 +7,7 @@ struct JobList {
     private let rows: [[StyledText]]
 
     /// That many rows say what is left, and that many what they work on: each asks the journal for more of its job.
-    private static let estimated = 20
+    static let estimated = 20
     private static let described = 200
 
     /// - Parameter jobs: newest first; without inputs.

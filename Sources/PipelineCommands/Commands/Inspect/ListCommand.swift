@@ -54,12 +54,29 @@ struct ListCommand: WorkspaceCommand {
             return .succeeded
         }
         let jobs = try await chosen(journal)
-        let closed = try await journal.closedServices()
         if json {
-            console.data(JSON.array(jobs.map { $0.batchSummary(closed: closed) ?? JobReport($0).summary }).prettyText())
+            var rows: [JSON] = []
+            var estimated = 0
+            for job in jobs {
+                var row: JSON?
+                if job.snapshot.batch != nil {
+                    let closed = try await workspace.closedServices(of: job, in: journal)
+                    row = job.batchSummary(closed: closed)
+                }
+                var estimate: JobEstimate?
+                if row == nil, job.snapshot.ended == nil, estimated < JobList.estimated {
+                    estimated += 1
+                    let plan = try? await workspace.plan(of: job.snapshot.record)
+                    estimate = try await workspace.estimate(of: job, plan, in: journal)
+                }
+                rows.append(row ?? JobReport(job, estimate: estimate).summary)
+            }
+            console.data(JSON.array(rows).prettyText())
             return .succeeded
         }
-        for service in closed { console.note(SafeText.line(service.line(now: SystemClock().now))) }
+        for service in try await journal.closedServices() {
+            console.note(SafeText.line(service.line(now: SystemClock().now)))
+        }
         if let width = console.dataColumns, !jobs.isEmpty {
             let table = try await JobList(jobs, in: journal, workspace).lines(width: width)
             for line in table { console.data(line) }

@@ -91,7 +91,8 @@ struct ShowCommand: WorkspaceCommand {
         _ found: OwnedJob, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
     ) async throws {
         if let batch = found.snapshot.batch {
-            return try await BatchReport(found, batch).show(on: console, isJSON: json, in: journal)
+            return try await BatchReport(found, batch).show(
+                on: console, isJSON: json, in: journal, of: workspace)
         }
         let record = found.snapshot.record
         // A document that can't be planned any more, for want of a plugin as well, is shown all the same, in the order of

@@ -126,17 +126,21 @@ struct StatsCommand: WorkspaceCommand {
         return line
     }
 
-    /// The number of polls that a service was sent: one request for many jobs is counted as one.
+    /// The number of polls that services of a name were sent, by whichever pipeline: one request for many jobs is counted as
+    /// one.
     private struct ServicePolls: Sendable {
         let service: String
         let single: Int
         let list: Int
 
-        var line: String { "service '\(service)': \(single) polls of one job each, \(list) lists for many jobs" }
+        var line: String {
+            "service '\(service)': \(single) polls of one job each, \(list) lists for many jobs, "
+                + "by all pipelines with a service of that name"
+        }
         var json: JSON {
             [
                 "service": .string(service), "polls": .number(JSONNumber(single)),
-                "listPolls": .number(JSONNumber(list)),
+                "listPolls": .number(JSONNumber(list)), "pipelines": "all",
             ]
         }
     }

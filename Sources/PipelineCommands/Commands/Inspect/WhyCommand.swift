@@ -24,7 +24,8 @@ struct WhyCommand: WorkspaceCommand {
             item: { try await ItemWhy($0, of: $1).show(on: console, isJSON: json, in: journal) }
         ) { found in
             if let batch = found.snapshot.batch {
-                return try await BatchWhy(found, batch).show(on: console, isJSON: json, in: journal)
+                return try await BatchWhy(found, batch).show(
+                    on: console, isJSON: json, in: journal, of: workspace)
             }
             try await explain(found, journal, workspace, console)
         }

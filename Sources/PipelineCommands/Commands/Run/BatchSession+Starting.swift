@@ -35,6 +35,7 @@ extension BatchSession {
                 in: journal, hint: "choose another --batch for the files of this machine: each is read where it is")
             if given.results == nil { batch.settings.results = earlier.settings.results }
             batch.settings.unpriced = earlier.unpricedCount
+            if !given.changed, earlier.streak.count >= batch.settings.stopAfter { batch.streak = earlier.streak }
             if !given.retryFailed {
                 batch.settings.from = earlier.settings.from
                 batch.settings.forgiven = min(earlier.settings.forgiven, earlier.count(.failed))
@@ -171,6 +172,12 @@ extension BatchSession {
     private func noteBegun(of job: JobSnapshot, as record: JobRecord) {
         let before = job.record
         guard let batch = job.batch, before.digest != record.digest || before.inputs != record.inputs else { return }
+        let done = batch.count(.succeeded)
+        if done > 0 {
+            console.note(
+                "note: what has succeeded (\(done)) stays as it is, of the document and the inputs of before; "
+                    + "another --batch does all of it")
+        }
         let count = batch.underWayCount + batch.count(.suspended) + batch.count(.unknown)
         if count == 0 { return }
         console.note(

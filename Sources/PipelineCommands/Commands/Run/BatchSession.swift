@@ -360,7 +360,12 @@ struct BatchSession {
             console.note("suspended (\(batch.explanation(of: cause))); \(batch.invitation(after: cause, key))")
             if cause == .tooManyFailures || cause == .sameFailure {
                 console.note(
-                    "  hint: nothing more is begun until then; 'pipeline retry \(key)' begins what failed anew")
+                    "  hint: nothing more is begun until then; "
+                        + (cause == .sameFailure && batch.stopsAtUnknown
+                            ? "'pipeline resolve \(key)' settles the submits that are unknown"
+                            : failures.areRows
+                                ? "once the rows are mended, run the same command again"
+                                : "'pipeline retry \(key)' begins what failed anew"))
             }
             return .suspended
         }

@@ -13,7 +13,7 @@ extension FieldType where Value == Template {
                     template.references, namesFile: isFile || template.namesFile, roots: roots, at: place)
                 return template
             } catch {
-                findings.report(error, at: place)
+                findings.report(error, roots: roots, at: place)
                 return nil
             }
         }
@@ -22,10 +22,14 @@ extension FieldType where Value == Template {
 
 extension FieldType where Value == JSONTemplate {
     /// Any JSON value whose strings are templates.
-    public static func json(_ roots: AllowedRoots = .request) -> FieldType {
+    ///
+    /// - Parameter optionalMembers: whether a member whose name ends in `?` is left out when its value is null; false
+    ///   for data, every name of which counts as it is.
+    public static func json(_ roots: AllowedRoots = .request, optionalMembers: Bool = true) -> FieldType {
         FieldType(schema: [:]) { place, findings in
             var errors: [ExpressionError] = []
-            let template = JSONTemplate.parse(place.node, in: findings.source, errors: &errors)
+            let template = JSONTemplate.parse(
+                place.node, in: findings.source, optionalMembers: optionalMembers, errors: &errors)
             for error in errors {
                 let pointer = place.descendant(at: error.range.start).pointer
                 findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
@@ -47,7 +51,7 @@ extension FieldType where Value == Expression {
                 findings.use(expression.references, namesFile: expression.namesFile, roots: roots, at: place)
                 return expression
             } catch {
-                findings.report(error, at: place)
+                findings.report(error, roots: roots, at: place)
                 return nil
             }
         }
@@ -55,7 +59,8 @@ extension FieldType where Value == Expression {
 }
 
 extension DiagnosticCollector {
-    fileprivate func report(_ error: ExpressionError, at place: SourceLocation) {
+    fileprivate func report(_ error: ExpressionError, roots: AllowedRoots, at place: SourceLocation) {
+        use(error.references, namesFile: false, roots: roots, at: place)
         for error in error.all { report(range: error.range, pointer: place.pointer, error.message, hint: error.hint) }
     }
 }

@@ -58,6 +58,9 @@ extension FieldType where Value == CaptureSet {
 
 extension DiagnosticCollector {
     fileprivate func report(_ errors: [SelectorError], at place: SourceLocation) {
-        for error in errors { report(range: error.range, pointer: place.pointer, error.message, hint: error.hint) }
+        for error in errors {
+            let pointer = place.descendant(at: error.range.start).pointer
+            report(range: error.range, pointer: pointer, error.message, hint: error.hint)
+        }
     }
 }

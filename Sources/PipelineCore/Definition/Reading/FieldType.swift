@@ -55,10 +55,14 @@ extension FieldType where Value == SourceLocation {
 
 extension FieldType where Value == String {
     /// A string that is taken as it is.
-    public static var string: FieldType {
+    public static var string: FieldType { quoted(otherwise: "write a text in quotes") }
+
+    /// - Parameter hint: what to write instead of a value that no quotes make a string of.
+    private static func quoted(otherwise hint: @autoclosure @escaping @Sendable () -> String) -> FieldType {
         FieldType(schema: ["type": "string"]) { place, findings in
             if let text = place.text { return text }
-            findings.report(place, "this must be a string, not \(place.node.json.kindName)", hint: place.quotesHint)
+            findings.report(
+                place, "this must be a string, not \(place.node.json.kindName)", hint: place.quotesHint ?? hint())
             return nil
         }
     }
@@ -66,7 +70,7 @@ extension FieldType where Value == String {
     /// A name of the given grammar.
     public static func name(_ grammar: NameGrammar) -> FieldType {
         FieldType(schema: ["type": "string", "pattern": .string(grammar.pattern)]) { place, findings in
-            guard let text = string.read(place, findings) else { return nil }
+            guard let text = quoted(otherwise: grammar.textHint).read(place, findings) else { return nil }
             if grammar.accepts(text) { return text }
             findings.report(
                 place, text.isEmpty ? "\(grammar.noun) must not be empty" : "'\(text)' cannot be \(grammar.noun)",
@@ -83,7 +87,7 @@ extension FieldType where Value == Bool {
             if case .bool(let flag) = place.node.content { return flag }
             findings.report(
                 place, "this must be true or false, not \(place.node.json.kindName)",
-                hint: place.plainHint { $0 == "true" || $0 == "false" })
+                hint: place.plainHint { $0 == "true" || $0 == "false" } ?? "write true or false, without quotes")
             return nil
         }
     }
@@ -96,15 +100,21 @@ extension FieldType where Value == Int {
             guard case .number(let number) = place.node.content else {
                 findings.report(
                     place, "this must be a whole number, not \(place.node.json.kindName)",
-                    hint: place.plainHint { Int($0) != nil })
+                    hint: place.plainHint { Int($0) != nil } ?? "for example \(bounds.example)")
                 return nil
             }
             if let value = number.int, bounds.contains(value) { return value }
             findings.report(
-                place, "\(number.literal) is not a whole number from \(bounds.lowerBound) to \(bounds.upperBound)")
+                place, "\(number.literal) is not a whole number from \(bounds.lowerBound) to \(bounds.upperBound)",
+                hint: "for example \(bounds.example)")
             return nil
         }
     }
+}
+
+extension ClosedRange where Bound: ExpressibleByIntegerLiteral {
+    /// A number within the bounds, for hints: 2, or the nearest to it.
+    var example: Bound { Swift.min(Swift.max(lowerBound, 2), upperBound) }
 }
 
 extension JSON {
@@ -121,16 +131,18 @@ extension FieldType where Value == Double {
     /// A number within bounds.
     public static func number(_ bounds: ClosedRange<Double>) -> FieldType {
         let (least, most) = (JSONNumber(bounds.lowerBound), JSONNumber(bounds.upperBound))
+        let example = "for example \(JSONNumber(bounds.example).literal)"
         return FieldType(schema: ["type": "number", "minimum": .number(least), "maximum": .number(most)]) {
             place, findings in
             guard case .number(let number) = place.node.content else {
                 findings.report(
                     place, "this must be a number, not \(place.node.json.kindName)",
-                    hint: place.plainHint { Double($0) != nil })
+                    hint: place.plainHint { Double($0) != nil } ?? example)
                 return nil
             }
             if bounds.contains(number.double) { return number.double }
-            findings.report(place, "\(number.literal) is not a number from \(least.literal) to \(most.literal)")
+            findings.report(
+                place, "\(number.literal) is not a number from \(least.literal) to \(most.literal)", hint: example)
             return nil
         }
     }

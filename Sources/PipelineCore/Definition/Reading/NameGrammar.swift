@@ -34,6 +34,17 @@ public enum NameGrammar: Sendable {
         }
     }
 
+    /// The hint where something else than a text stands.
+    var textHint: String {
+        let example =
+            switch self {
+            case .pipeline: "daily-report"
+            case .stage: "fetch"
+            case .jobKey: "order-7"
+            }
+        return "in quotes, for example \"\(example)\": \(hint)"
+    }
+
     /// Returns how to mend a text that is not one.
     func hint(for text: String) -> String {
         if TemplateReader.hasExpression(text) { return "it is the same for every job: an expression cannot stand here" }

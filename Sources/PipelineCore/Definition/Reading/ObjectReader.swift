@@ -95,10 +95,16 @@ public final class ObjectReader {
         let member = members[position]
         let advice =
             guess.map { "did you mean '\($0)'?" }
-            ?? KeyAlias.advice(for: member.name, among: table.names, in: members)
+            ?? KeyAlias.advice(for: member.name, among: table.names, in: members) ?? presentHint(for: member.name)
         findings.report(
             range: member.nameRange, pointer: place.child(member).pointer, "unknown key '\(member.name)'",
             hint: advice ?? Self.listed(table.names, before: "the keys here are"))
+    }
+
+    /// The hint for a key that is spelt almost like one that stands here too.
+    private func presentHint(for name: String) -> String? {
+        let present = table.names.filter { writtenPosition(of: $0, $0.mark) != nil }
+        return Suggestion.nearest(to: name, among: present).map { "did you mean '\($0)', which is there already?" }
     }
 
     /// True if it has keys that mean nothing here: then a reader that misses one of several keys need not say so too.
@@ -147,8 +153,7 @@ public final class ObjectReader {
     {
         // Objects have few members: a set of the fields' names would cost more than it saves.
         let strange = members.indices.filter { position in
-            let name = members[position].name
-            return !table.has(name) && name != "$schema" && !name.hasPrefix("x-")
+            !table.has(members[position].name) && !members[position].isIgnored
         }
         guard !strange.isEmpty else { return [] }
         let absent = table.names.filter { name in !members.contains { $0.name == name } }

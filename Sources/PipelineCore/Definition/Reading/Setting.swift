@@ -110,7 +110,7 @@ extension FieldType {
                 throw ValueSyntaxError(
                     "this must be a whole number from \(bounds.lowerBound) to \(bounds.upperBound)",
                     hint: quoted.map { "write \($0) without quotes" }
-                        ?? (isOutside ? "choose one within these bounds" : nil))
+                        ?? (isOutside ? "choose one within these bounds" : "for example \(bounds.example)"))
             }
             return value
         }
@@ -127,7 +127,9 @@ extension FieldType {
             let (least, most) = (JSONNumber(bounds.lowerBound).literal, JSONNumber(bounds.upperBound).literal)
             let quoted = json.string.flatMap { Double($0) == nil ? nil : $0 }
             throw ValueSyntaxError(
-                "this must be a number from \(least) to \(most)", hint: quoted.map { "write \($0) without quotes" })
+                "this must be a number from \(least) to \(most)",
+                hint: quoted.map { "write \($0) without quotes" }
+                    ?? "for example \(JSONNumber(bounds.example).literal)")
         }
     }
 
@@ -143,7 +145,8 @@ extension FieldType {
                 "this must be true or false, not \(json.kindName)",
                 hint: isQuoted
                     ? "write \(json.string ?? "true") without quotes"
-                    : json.string.flatMap { words[$0.lowercased()] }.map { "write \($0)" })
+                    : json.string.flatMap { words[$0.lowercased()] }.map { "write \($0)" }
+                        ?? "write true or false, without quotes")
         }
     }
 }

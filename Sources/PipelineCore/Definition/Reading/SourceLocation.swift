@@ -62,13 +62,13 @@ public struct SourceLocation: Sendable {
         return elements.enumerated().map { SourceLocation($0.element, path: .element(of: path, index: $0.offset)) }
     }
 
-    /// The innermost value within this one that holds a byte of the source; itself when no child does.
+    /// The innermost value within this one that holds a byte of the source, or whose name does; itself when none does.
     package func descendant(at offset: Int) -> SourceLocation {
-        let holds = { (node: JSONNode) in node.range.start <= offset && offset < node.range.end }
+        let holds = { (range: SourceRange) in range.start <= offset && offset < range.end }
         var current = self
         while true {
-            let children = current.members?.map(\.place) ?? current.elements ?? []
-            guard let next = children.first(where: { holds($0.node) }) else { return current }
+            let named = current.members?.first { holds($0.member.nameRange) || holds($0.place.node.range) }?.place
+            guard let next = named ?? current.elements?.first(where: { holds($0.node.range) }) else { return current }
             current = next
         }
     }

@@ -16,6 +16,9 @@ public enum Fact: Hashable, Sendable, Codable {
     case jsonLines(String)
     /// The absolute path of the local copy of an input that is a URL, a string.
     case copy(url: String)
+    /// The mark of the content of the first copy of an input that is a URL, a string: one that is fetched again has the same.
+    /// No expression reads it.
+    case copied(url: String)
     /// The size and age of the file that a step has written at a path, a string: another machine may have another one there.
     /// No expression reads it.
     case written(String)
@@ -31,7 +34,7 @@ public enum Fact: Hashable, Sendable, Codable {
     package var path: String? {
         switch self {
         case .size(let path), .digest(let path, _), .text(let path), .base64(let path), .jsonLines(let path): path
-        case .copy, .written, .paid, .now, .uuid: nil
+        case .copy, .copied, .written, .paid, .now, .uuid: nil
         }
     }
 }
@@ -56,6 +59,7 @@ extension Fact {
         case .base64(let path): ("base64", path)
         case .jsonLines(let path): ("jsonLines", path)
         case .copy(let url): ("copy", url)
+        case .copied(let url): ("copied", url)
         case .written(let path): ("written", path)
         case .paid(let key): ("paid", key)
         case .now(let place): ("now", place)
@@ -75,6 +79,7 @@ extension Fact: CustomStringConvertible {
         case .base64(let path): "fileBase64('\(path)')"
         case .jsonLines(let path): "jsonLines('\(path)')"
         case .copy(let url): "the copy of \(url)"
+        case .copied(let url): "the content of \(url)"
         case .written(let path): "the file written at \(path)"
         case .paid(let key): "what was paid for \(key)"
         case .now: "now()"

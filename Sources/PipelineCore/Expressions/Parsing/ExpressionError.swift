@@ -10,6 +10,8 @@ package struct ExpressionError: Error, Sendable, Hashable {
     package let range: SourceRange
     /// The other mistakes of the same text, in its order; none of them has others.
     package var others: [ExpressionError] = []
+    /// Everything that those expressions of the same text read that have no mistake.
+    package var references: [Reference] = []
 
     /// The mistake and the others of its text.
     package var all: [ExpressionError] { [self] + others }

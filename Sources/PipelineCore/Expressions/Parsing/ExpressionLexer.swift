@@ -201,6 +201,9 @@ extension ExpressionLexer {
         ),
     ]
 
+    private static let operators =
+        "the operators are + - * / ?? == != < <= > >= && || ! and ? :, and texts stand in quotes: 'text'"
+
     private mutating func sign() throws(ExpressionError) -> ExpressionToken.Kind {
         let start = position
         let first = Int(bytes[start])
@@ -212,10 +215,10 @@ extension ExpressionLexer {
             return kind
         }
         let character = String(decoding: bytes[start...].prefix(8), as: UTF8.self).first.map(String.init) ?? ""
-        throw unexpected(character, hint: Self.habits.first { $0.0 == character }?.1)
+        throw unexpected(character, hint: Self.habits.first { $0.0 == character }?.1 ?? Self.operators)
     }
 
-    private func unexpected(_ text: String, hint: String?) -> ExpressionError {
+    private func unexpected(_ text: String, hint: String) -> ExpressionError {
         error("\(quoted(text)) is no part of an expression", hint: hint, from: position, to: position + text.utf8.count)
     }
 

@@ -45,7 +45,8 @@ struct ExpressionParser {
         guard current.kind == kind else {
             let name = String(decoding: lexer.bytes[opener.start..<opener.end], as: UTF8.self)
             throw error(
-                "\"\(sign)\" must follow here, to close \"\(name)\", and not \(shown(current))", at: current.range)
+                "\"\(sign)\" must follow here, to close \"\(name)\", and not \(shown(current))",
+                hint: "write \(name)…\(sign)", at: current.range)
         }
         try advance()
     }
@@ -169,7 +170,9 @@ extension ExpressionParser {
         case .openBracket: return try array(opener: token.range)
         case .openBrace: return try object(opener: token.range)
         default:
-            throw error("a value must stand here, and not \(shown(token))", at: token.range)
+            throw error(
+                "a value must stand here, and not \(shown(token))",
+                hint: "values look like inputs.NAME, 'text', 5 or [1, 2]", at: token.range)
         }
     }
 
@@ -230,8 +233,9 @@ extension ExpressionParser {
     private mutating func comma(before kind: ExpressionToken.Kind, _ sign: String) throws(ExpressionError) -> Bool {
         guard current.kind == .comma else { return false }
         try advance()
-        if current.kind == kind { throw error("a value must follow the \",\", and not \"\(sign)\"", at: current.range) }
-        return true
+        guard current.kind == kind else { return true }
+        throw error(
+            "a value must follow the \",\", and not \"\(sign)\"", hint: "take the \",\" out", at: current.range)
     }
 
     private mutating func array(opener: SourceRange) throws(ExpressionError) -> ExpressionNode {
@@ -249,7 +253,7 @@ extension ExpressionParser {
             let place = current
             let name = try memberName()
             guard names.insert(Array(name.utf8)).inserted else {
-                throw error("the member \"\(name)\" is given twice", at: place.range)
+                throw error("the member \"\(name)\" is given twice", hint: "keep one of them", at: place.range)
             }
             members.append(ExpressionNode.Member(name: name, value: try conditional()))
             guard try comma(before: .closeBrace, "}") else { break }

@@ -31,6 +31,7 @@ struct JSONTemplateReader {
             return template.constant.map { .constant(.string($0)) } ?? .template(template)
         } catch {
             errors += error.all
+            references += error.references
             return .constant(.string(text))
         }
     }

@@ -34,6 +34,7 @@ struct TemplateReader {
         read()
         if var first = errors.first {
             first.others = Array(errors.dropFirst())
+            first.references = Template(text: text, parts: parts, origin: origin).references
             throw first
         }
         return Template(text: text, parts: parts, origin: origin)

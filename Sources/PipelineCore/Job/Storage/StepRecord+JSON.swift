@@ -103,6 +103,7 @@ extension Fact {
         case "base64": self = .base64(text)
         case "jsonLines": self = .jsonLines(text)
         case "copy": self = .copy(url: text)
+        case "copied": self = .copied(url: text)
         case "written": self = .written(text)
         case "paid": self = .paid(key: text)
         case "now": self = .now(place: text)

@@ -55,7 +55,9 @@ package struct PluginDescription: Sendable {
                     name: name, isSecret: entry["secret"]?.bool ?? false,
                     isSubmitted: entry["submitted"]?.bool ?? false))
         }
-        return captures
+        // Where none is said to be of the submit, each may be: a person gives the id of one that is unknown.
+        if captures.contains(where: \.isSubmitted) { return captures }
+        return captures.map { CaptureDeclaration(name: $0.name, isSecret: $0.isSecret, isSubmitted: true) }
     }
 
     private static func wrong(_ what: String) -> PluginFault {

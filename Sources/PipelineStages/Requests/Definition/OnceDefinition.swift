@@ -52,7 +52,7 @@ struct OnceDefinition: Sendable {
                 case .name(let request, let ours, let missing): ([request], [ours] + (missing.map { [$0] } ?? []))
                 case .match(let list, _, let condition, let then): ([list] + (then.map { [$0] } ?? []), [condition])
                 }
-            return requests.contains { $0.subjects.contains(stage) }
+            return requests.contains { ($0.subject + $0.headerSubject).contains { $0.captureStage == stage } }
                 || conditions.contains { $0.references.contains { $0.captureStage == stage } }
         }
     }
@@ -72,7 +72,7 @@ extension OnceDefinition {
         case .bool(true): return .some(nil)
         case .string(let name):
             if let mistake = HeaderName.mistake(name) {
-                findings.report(place, mistake)
+                findings.report(place, mistake.message, hint: mistake.hint)
                 return nil
             }
             return name

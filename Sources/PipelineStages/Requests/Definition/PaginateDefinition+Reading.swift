@@ -184,7 +184,7 @@ private struct NextFields: Sendable {
             }
             guard let cursor, let name = reader.optional(param) else { return nil }
             if place == .header, let mistake = HeaderName.mistake(name), let spot = reader.place(of: "param") {
-                reader.findings.report(spot, mistake)
+                reader.findings.report(spot, mistake.message, hint: mistake.hint)
                 return nil
             }
             return NextPage(rule: .cursor(PageParameter(name, in: place)), source: .selector(cursor))

@@ -229,7 +229,10 @@ extension FieldType where Value == ValueTable {
     static func headerTable(_ roots: AllowedRoots) -> FieldType {
         .table(roots, isASCII: true, checkName: HeaderName.mistake) { value in
             let hasBreak = value.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 }
-            return hasBreak ? "a header is one line, and this value has a line break or a NUL in it" : nil
+            guard hasBreak else { return nil }
+            return ValueSyntaxError(
+                "a header is one line, and this value has a line break or a NUL in it",
+                hint: "write it as one line; an array sends the header once for each element")
         }
     }
 }

@@ -40,12 +40,6 @@ struct RequestDefinition: Sendable {
         }
     }
 
-    /// The stages of whose captures it depends what is asked for, and not who asks.
-    var subjects: Set<String> {
-        guard case .none = body else { return uses.stages }
-        return Set(url.captureStages + query.references.compactMap(\.captureStage))
-    }
-
     var method: HTTPRequest.Method
     var url: URLTemplate
     var query = ValueTable()

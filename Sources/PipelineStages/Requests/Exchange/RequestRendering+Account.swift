@@ -32,10 +32,35 @@ extension RequestRendering {
     func lastingAccount(
         of decorators: [DecoratorTemplate], at url: String, _ reach: CredentialScope
     ) -> String? {
+        captures(of: decorators).isEmpty ? nil : namedAccount(of: decorators, at: url, reach)
+    }
+
+    /// The origin that the request goes to and the account that asks, as ``RequestSending/service`` has them; nil where one of
+    /// them is not known. It is a secret, too.
+    var placedAccount: String? { try? findAccount() }
+
+    private func findAccount() throws(EvaluationFailure) -> String? {
+        let base = try requests.service.map { service throws(EvaluationFailure) in try ServiceURL(service, in: scope) }
+        let isPath = definition.url.start?.hasPrefix("/") == true
+        let origin = try isPath ? base?.origin : URLParts(definition.url.text(in: scope))?.origin
+        guard let origin else { return nil }
+        let reach = CredentialScope(
+            definition, in: scope, hasService: base != nil, isServiceOrigin: base?.origin == origin)
+        let decorators = reach.allowed(definition.decorators, requests.outerDecorators)
+        return namedAccount(of: decorators, at: origin, reach).map { origin + $0 }
+    }
+
+    /// The captures that the credentials are made from.
+    private func captures(of decorators: [DecoratorTemplate]) -> [Reference] {
+        definition.headers.credentials.flatMap(\.value.references).filter(\.isCapture)
+            + decorators.filter { !$0.makesBody }.flatMap(\.captures)
+    }
+
+    private func namedAccount(
+        of decorators: [DecoratorTemplate], at url: String, _ reach: CredentialScope
+    ) -> String? {
+        let captures = captures(of: decorators)
         let decorators = decorators.filter { !$0.makesBody }
-        let headers = definition.headers.credentials.flatMap(\.value.references).filter(\.isCapture)
-        let captures = headers + decorators.flatMap(\.captures)
-        guard !captures.isEmpty else { return nil }
         let named = RequestRendering(
             definition: definition, requests: requests, scope: scope.naming(captures), part: part)
         var description = RequestDescription(method: definition.method, url: url)
