@@ -104,7 +104,7 @@ struct BadBatchInputTests {
     @Test("that stops for its bad rows says to mend them and run the same command again")
     func stopsAtRows() async throws {
         let document = Self.document.replacing(
-            #""text": { "type": "string", "default": "" }"#, with: #""text": { "type": "integer" }"#
+            #""text": { "type": "string", "default": "" }"#, with: #""text": { "type": "number" }"#
         ).replacing("${{ inputs.text }}", with: "n = ${{ inputs.text }}")
         try await withDocument(document) { workplace in
             try workplace.write("rows.csv", "text\nx\ny\nz\n1\n2\n3\n")
