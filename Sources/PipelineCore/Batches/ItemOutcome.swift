@@ -47,7 +47,7 @@ extension ItemRecord {
         case .failed, .cancelled, .unknown, .suspended: return costsMore ? 1 : 0
         // It was paid for at an earlier end, which counts already.
         case .succeeded: return before.state != .succeeded && isPaid && !costsMore ? -1 : 0
-        case .pending, .running, .waiting: return before.state == .succeeded && isPaid ? 1 : 0
+        case .pending, .running, .waiting: return before.state.leavesPaidEnd(before.cost) ? 1 : 0
         case .duplicate: return 0
         }
     }
@@ -56,6 +56,11 @@ extension ItemRecord {
     package func cameToRest(since before: ItemRecord) -> Bool {
         !before.state.isEnded && before.state != state && (state.isEnded || state == .unknown)
     }
+}
+
+extension ItemRecord.State {
+    /// Returns whether an item that begins again from here takes an end that was paid for out of those that have succeeded.
+    package func leavesPaidEnd(_ cost: Double?) -> Bool { self == .succeeded && (cost ?? 0) > 0 }
 }
 
 extension BatchRecord {

@@ -30,18 +30,17 @@ extension JobSnapshot {
 
     /// The states of the steps that do something themselves. A repeated stage does not, and is running until the last of
     /// its items is done: its items do.
-    private var workingStates: Set<StepState.Name> {
+    private var working: some Sequence<StepState> {
         let repeated = Set(steps.keys.lazy.filter { $0.item != nil }.map(\.stage))
-        return Set(steps.lazy.filter { $0.key.item != nil || !repeated.contains($0.key.stage) }.map(\.value.state.name))
+        return steps.lazy.filter { $0.key.item != nil || !repeated.contains($0.key.stage) }.map(\.value.state)
     }
+
+    private var workingStates: Set<StepState.Name> { Set(working.lazy.map(\.name)) }
 
     /// True if all that it has under way waits for a place that a service has for its remote jobs: nothing of it runs.
     package var waitsForPlaceAlone: Bool {
-        let repeated = Set(steps.keys.lazy.filter { $0.item != nil }.map(\.stage))
-        let active = steps.filter { key, step in
-            step.state.attempt != nil && (key.item != nil || !repeated.contains(key.stage))
-        }
-        return !active.isEmpty && active.values.allSatisfy(\.state.waitsForPlace)
+        let active = working.filter { $0.attempt != nil }
+        return !active.isEmpty && active.allSatisfy(\.waitsForPlace)
     }
 
     /// The way in which the job has ended, or would if nothing more began.

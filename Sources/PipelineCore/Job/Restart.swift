@@ -162,7 +162,7 @@ struct Restart {
 
     /// Returns whether what the step had submitted when it failed, or was cancelled, may be at the service: it is looked for
     /// before the step would submit again. What a person gave up isn't.
-    private func isSettledFirst(_ key: StepKey, _ step: StepRecord, in table: JobTable) -> Bool {
+    private func isReconciledFirst(_ key: StepKey, _ step: StepRecord, in table: JobTable) -> Bool {
         guard case .from(key.stage) = scope, table.snapshot.submits[key]?.isOpen == true else { return false }
         switch step.state {
         case .failed(let failure): return failure != .givenUp
@@ -174,7 +174,7 @@ struct Restart {
     private func moveSteps(in table: inout JobTable) throws(IllegalTransition) {
         for key in table.snapshot.steps.keys.sorted() {
             guard let step = table.step(key) else { continue }
-            if restarted.contains(key.stage) && !isSettledFirst(key, step, in: table) || affected.contains(key) {
+            if restarted.contains(key.stage) && !isReconciledFirst(key, step, in: table) || affected.contains(key) {
                 try Self.restart(key, in: &table)
             } else if let path = lost[key] {
                 let warning = "\(path) is not on this machine: stage '\(key.stage)' makes it again"

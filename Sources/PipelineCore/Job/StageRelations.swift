@@ -1,4 +1,4 @@
-/// Which stages look at which.
+/// Which stages look at which, and which of their items may begin.
 struct StageRelations: Sendable {
     /// Those that need a stage.
     var dependents: [String: [String]] = [:]

@@ -230,7 +230,8 @@ extension StageContext {
         "it was sent \(record.sends == 1 ? "once" : "\(record.sends) times")"
     }
 
-    private func unknown(_ record: SubmitRecord, _ reason: String) -> UnknownSubmit {
+    /// A submit that is not known to have been accepted, for the reason given.
+    package func unknown(_ record: SubmitRecord, _ reason: String) -> UnknownSubmit {
         UnknownSubmit(key: record.key, since: record.firstSent ?? now, reason: reason)
     }
 }

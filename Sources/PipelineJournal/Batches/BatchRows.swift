@@ -31,7 +31,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
             ) { $0.int("last") + 1 } ?? 1
         let reading =
             try self.first("SELECT first FROM batches WHERE job = :batch", ["batch": batch]) { $0.int("first") } ?? 1
-        var (pending, failed, anew) = (0, 0, 0)
+        var (pending, failed, paid) = (0, 0, 0)
         var named: [ItemRecord.State] = []
         for item in items {
             if let known = try known(item.key, reading, batch) {
@@ -48,9 +48,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                             result.underWay.append(item)
                             continue
                         }
-                        var fresh = before
-                        fresh.state = .pending
-                        anew += fresh.otherEnds(since: before)
+                        if before.state.leavesPaidEnd(before.cost) { paid += 1 }
                         result.bad += try replace(before, item, next, reading, batch)
                         next += 1
                         continue
@@ -72,7 +70,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         }
         try itemRows.takeBack(named, batch)
         let latest = try self.batch(batch)
-        let notes = ReadingNotes(aside: latest?.aside ?? [:], otherEnds: (latest?.otherEnds ?? 0) + anew)
+        let notes = ReadingNotes(aside: latest?.aside ?? [:], otherEnds: (latest?.otherEnds ?? 0) + paid)
         try run(
             """
             UPDATE batches SET place = :place, is_read = :is_read, pending = pending + :pending,
@@ -317,7 +315,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                 "SELECT number, key, reading, cost FROM items WHERE batch = :batch AND state = :state AND attempt > 0",
                 ["batch": batch, "state": state.rawValue]
             ) { row in
-                let isPaid = state == .succeeded && !row.isNull("cost") && row.double("cost") > 0
+                let isPaid = state.leavesPaidEnd(row.isNull("cost") ? nil : row.double("cost"))
                 return (number: row.int("number"), key: row.text("key"), isAside: row.isAside, isPaid: isPaid)
             }
             for (number, key, isAside, isPaid) in numbers where keys?.contains(key) ?? true {

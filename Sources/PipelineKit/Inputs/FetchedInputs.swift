@@ -33,8 +33,7 @@ package struct FetchedInputs: Sendable {
     /// Removes one, and how far its fetching came: it is fetched from its beginning then.
     static func forget(copyAt path: String) {
         unlink(path)
-        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-        unlink("\(folder)/checkpoint")
+        unlink("\(AbsolutePath.folder(of: path))/checkpoint")
     }
 
     /// Forgets those of a job.

@@ -16,6 +16,15 @@ extension BatchRecord {
         }
     }
 
+    /// What gets on what failed of a batch that stopped for it.
+    package func remedy(of failures: [FailureGroup], _ cause: SuspensionCause, _ key: String) -> String {
+        if cause == .sameFailure, stopsAtUnknown {
+            return "'pipeline resolve \(key)' settles the submits that are unknown"
+        }
+        return failures.areRows
+            ? "once the rows are mended, run the same command again" : "'pipeline retry \(key)' begins what failed anew"
+    }
+
     /// True if it is submits that are unknown for which it stands, and none that failed.
     package var stopsAtUnknown: Bool { count(.unknown) > 0 && count(.failed) == 0 }
 

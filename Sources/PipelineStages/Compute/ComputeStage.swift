@@ -137,7 +137,7 @@ struct ComputeStage: Stage {
             for member in try CaptureSet(wanted).values(in: receipt.answer) { values[member.name] = member.value }
             return .success(values)
         } catch {
-            // It has a job, which will be paid for, whoever can't ask for it.
+            // It has a job, which will be paid for although nobody can ask for it.
             context.noteServed()
             return .failure(error)
         }

@@ -57,7 +57,11 @@ struct SubmitReconciliation: Sendable {
     }
 
     private func unsettled(_ obstacle: String) -> Reconciliation {
-        .unsettled(reason: "\(cause), and \(obstacle)" + (redirection.map { "; \($0)" } ?? ""))
+        .unsettled(reason: reason(obstacle))
+    }
+
+    private func reason(_ obstacle: String) -> String {
+        "\(cause), and \(obstacle)" + (redirection.map { "; \($0)" } ?? "")
     }
 
     /// That a key can't go out again, as the service would take what it got under it for the files as they are now.
@@ -241,8 +245,7 @@ struct SubmitReconciliation: Sendable {
             definition.once?.lookUp?.depends(on: source) == false
         else { return unsettled(told) }
         var failed = AttemptFailure(failed.failure, kind: .answered)
-        failed.openSubmit = UnknownSubmit(
-            key: record.key, since: record.firstSent ?? context.now, reason: "\(cause), and \(told)")
+        failed.openSubmit = context.unknown(record, reason(told))
         return .failed(failed)
     }
 }

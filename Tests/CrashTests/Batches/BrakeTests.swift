@@ -62,7 +62,7 @@ struct BrakeTests {
     }
 
     /// Each run of the same command paid for ten more.
-    @Test("a batch whose last items were unknown, until a person settles them, all at once; then it goes on")
+    @Test("a batch whose last items were unknown, until a person reconciles them, all at once; then it goes on")
     func sameCommand() async throws {
         try await withService(order: #"{"job": "j"}"#) { workplace, server, environment in
             try workplace.write("model.json", document("", batch: #", "stopAfter": 3, "atOnce": 1"#))
@@ -78,8 +78,8 @@ struct BrakeTests {
             #expect(orders(server) == 3)
             let refused = try await workplace.run("resolve", "june", "--id", "j", environment: environment)
             #expect(refused.cause == .exited(64), "\(refused)")
-            let settled = try await workplace.run("resolve", "june", "--abandon", environment: environment)
-            #expect(settled.errors.contains("settled: 3; go on with: pipeline resume june"), "\(settled)")
+            let resolved = try await workplace.run("resolve", "june", "--abandon", environment: environment)
+            #expect(resolved.errors.contains("settled: 3; go on with: pipeline resume june"), "\(resolved)")
             #expect(try await workplace.show("june")["counts"]?["unknown"] == 0)
             let empty = try await workplace.run("resolve", "june", "--abandon", environment: environment)
             #expect(empty.cause == .exited(64), "\(empty)")

@@ -56,12 +56,13 @@ struct CostTests {
         }
     }
 
-    /// "cost" was judged of what had succeeded alone: sixty jobs were paid for where a tenth of that was to be spent.
-    @Test("counts what the service bills for remote jobs that failed, and again for those that are tried again")
-    func failedJobs() async throws {
+    /// Runs thirty items, of whose remote jobs each costs 0.5, with 6 to spend: the poll's answer and what it is for.
+    private func withPaidJobs(
+        _ answer: String, poll: String, _ body: (Workplace, LoopbackServer, [String: String]) async throws -> Void
+    ) async throws {
         try await withWorkplace { workplace in
             let server = try LoopbackServer { request in
-                request.path == "/jobs" ? .json(#"{"id": "j"}"#) : .json(#"{"state": "broken", "price": 0.5}"#)
+                request.path == "/jobs" ? .json(#"{"id": "j"}"#) : .json(answer)
             }
             defer { server.stop() }
             try workplace.write(
@@ -74,7 +75,7 @@ struct CostTests {
                     { "id": "model", "kind": "compute", "service": "api", "cost": "response.body.price",
                       "submit": { "POST": "/jobs", "capture": { "id": "$.id" }, "once": { "resend": true } },
                       "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"],
-                                "failed": ["broken"] } } ] }
+                                \(poll) } } ] }
                 """)
             try workplace.write("rows.csv", "file\n" + lines((1...30).map { "talk-\($0)" }))
             let environment = ["API_URL": server.url]
@@ -85,6 +86,15 @@ struct CostTests {
             let shown = try await workplace.show("june")
             #expect(shown["cause"] == "spent" && shown["cost"]?.number?.double == 6, "\(shown.text)")
             #expect(shown["counts"]?["failed"] == 12 && shown["counts"]?["pending"] == 18, "\(shown.text)")
+            try await body(workplace, server, environment)
+        }
+    }
+
+    /// "cost" was judged of what had succeeded alone: sixty jobs were paid for where a tenth of that was to be spent.
+    @Test("counts what the service bills for remote jobs that failed, and again for those that are tried again")
+    func failedJobs() async throws {
+        let answer = #"{"state": "broken", "price": 0.5}"#
+        try await withPaidJobs(answer, poll: #""failed": ["broken"]"#) { workplace, _, environment in
             let again = try await workplace.run("retry", "june/talk-1", environment: environment)
             #expect(again.errors.contains("which submits stage 'model' again"), "\(again)")
             #expect(try await workplace.show("june/talk-1")["cost"]?.number?.double == 1)
@@ -94,32 +104,8 @@ struct CostTests {
     /// What was billed and whose answer lacked a capture cost nothing; a resume asks for the same remote job again.
     @Test("counts what can't be used once, over all attempts; and expects of the rest what those have cost")
     func unusable() async throws {
-        try await withWorkplace { workplace in
-            let server = try LoopbackServer { request in
-                request.path == "/jobs" ? .json(#"{"id": "j"}"#) : .json(#"{"state": "done", "price": 0.5}"#)
-            }
-            defer { server.stop() }
-            try workplace.write(
-                "model.json",
-                """
-                { "pipeline": 1, "name": "model", "inputs": { "file": { "type": "string" } },
-                  "batch": { "key": "${{ inputs.file }}", "stopAfter": 1000 },
-                  "services": { "api": { "url": "${{ env.API_URL }}" } },
-                  "stages": [
-                    { "id": "model", "kind": "compute", "service": "api", "cost": "response.body.price",
-                      "submit": { "POST": "/jobs", "capture": { "id": "$.id" }, "once": { "resend": true } },
-                      "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"],
-                                "capture": { "url": "$.result.url" } } } ] }
-                """)
-            try workplace.write("rows.csv", "file\n" + lines((1...30).map { "talk-\($0)" }))
-            let environment = ["API_URL": server.url]
-            let end = try await workplace.run(
-                "run", "model.json", "--each", "rows.csv", "--batch", "june", "--tolerate", "100%", "--spend", "6",
-                environment: environment)
-            #expect(end.cause == .exited(75), "\(end)")
-            let shown = try await workplace.show("june")
-            #expect(shown["cause"] == "spent" && shown["cost"]?.number?.double == 6, "\(shown.text)")
-            #expect(shown["counts"]?["failed"] == 12 && shown["counts"]?["pending"] == 18, "\(shown.text)")
+        let (answer, poll) = (#"{"state": "done", "price": 0.5}"#, #""capture": { "url": "$.result.url" }"#)
+        try await withPaidJobs(answer, poll: poll) { workplace, server, environment in
             _ = try await workplace.run("retry", "june/talk-1", environment: environment)
             #expect(try await workplace.show("june/talk-1")["cost"]?.number?.double == 0.5, "it is the same remote job")
             #expect(server.requests.count { $0.path == "/jobs" } == 12)

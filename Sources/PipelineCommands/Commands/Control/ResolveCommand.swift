@@ -61,16 +61,16 @@ struct ResolveCommand: WorkspaceCommand {
         }
         for job in found {
             if job.snapshot.batch == nil {
-                try await settle(job.snapshot, [try unknownStep(of: job.snapshot)], journal, workspace, console)
+                try await resolve(job.snapshot, [try unknownStep(of: job.snapshot)], journal, workspace, console)
             } else {
-                try await settle(batch: job.snapshot, journal, workspace, console)
+                try await resolve(batch: job.snapshot, journal, workspace, console)
             }
         }
         return .succeeded
     }
 
-    /// Settles all submits of a batch's items that are unknown.
-    private func settle(
+    /// Reconciles all submits of a batch's items that are unknown.
+    private func resolve(
         batch: JobSnapshot, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
     ) async throws {
         var (last, count) = (0, 0)
@@ -81,7 +81,7 @@ struct ResolveCommand: WorkspaceCommand {
             for id in page.compactMap(\.job) {
                 guard let job = try await journal.snapshot(of: id) else { continue }
                 let steps = unknownSteps(of: job)
-                try await settle(job, steps, journal, workspace, nil)
+                try await resolve(job, steps, journal, workspace, nil)
                 count += steps.count
             }
         }
@@ -90,7 +90,7 @@ struct ResolveCommand: WorkspaceCommand {
     }
 
     /// - Parameter console: nil where something else tells of it.
-    private func settle(
+    private func resolve(
         _ job: JobSnapshot, _ steps: [StepKey], _ journal: Workspace.Journal, _ workspace: Workspace,
         _ console: Console?
     ) async throws {

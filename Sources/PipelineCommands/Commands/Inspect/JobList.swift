@@ -6,25 +6,22 @@ import PipelineKit
 struct JobList {
     private let rows: [[StyledText]]
 
-    /// That many rows say what is left, and that many what they work on: each asks the journal for more of its job.
-    static let estimated = 20
+    /// That many rows say what they work on: each asks the journal for more of its job.
     private static let described = 200
 
     /// - Parameter jobs: newest first; without inputs.
     init(_ jobs: [OwnedJob], in journal: Workspace.Journal, _ workspace: Workspace) async throws {
         let now = SystemClock().now
         var rows: [[StyledText]] = []
-        var estimated = 0
+        var estimates = ListEstimates(journal: journal, workspace: workspace)
         for (index, job) in jobs.enumerated() {
             var (left, deferral): (Double?, Deferral?) = (nil, nil)
             if let batch = job.snapshot.batch {
                 // Its job has no stages, and goes on as fast as before.
                 left = job.itemRate(at: now).map { Double(batch.itemCount - batch.endedCount) / $0 }
                 if job.snapshot.ended != nil { left = nil }
-            } else if job.snapshot.ended == nil, estimated < Self.estimated {
-                estimated += 1
-                let plan = try? await workspace.plan(of: job.snapshot.record)
-                left = try await workspace.estimate(of: job, plan, in: journal)?.quantile(0.5)
+            } else if let (estimate, plan) = try await estimates.next(of: job) {
+                left = estimate?.quantile(0.5)
                 deferral = try await workspace.deferral(of: job, plan, in: journal)
             }
             let record = job.snapshot.record
@@ -68,5 +65,22 @@ struct JobList {
             return inputs.first.map { "\($0.name)=\($0.value.text)" } ?? ""
         }
         return text.hasPrefix("/") ? text.split(separator: "/").last.map(String.init) ?? text : text
+    }
+}
+
+/// The estimates of the first jobs of a list that have not ended: each takes a plan, and a look into the journal.
+struct ListEstimates {
+    let journal: Workspace.Journal
+    let workspace: Workspace
+    private var left = 20
+
+    init(journal: Workspace.Journal, workspace: Workspace) { (self.journal, self.workspace) = (journal, workspace) }
+
+    /// Returns the estimate of the next job and its plan, where these are known; nil for one that gets none.
+    mutating func next(of job: OwnedJob) async throws -> (JobEstimate?, Plan?)? {
+        guard job.snapshot.ended == nil, job.snapshot.batch == nil, left > 0 else { return nil }
+        left -= 1
+        let plan = try? await workspace.plan(of: job.snapshot.record)
+        return (try await workspace.estimate(of: job, plan, in: journal), plan)
     }
 }

@@ -56,19 +56,14 @@ struct ListCommand: WorkspaceCommand {
         let jobs = try await chosen(journal)
         if json {
             var rows: [JSON] = []
-            var estimated = 0
+            var estimates = ListEstimates(journal: journal, workspace: workspace)
             for job in jobs {
                 var row: JSON?
                 if job.snapshot.batch != nil {
                     let closed = try await workspace.closedServices(of: job, in: journal)
                     row = job.batchSummary(closed: closed)
                 }
-                var estimate: JobEstimate?
-                if row == nil, job.snapshot.ended == nil, estimated < JobList.estimated {
-                    estimated += 1
-                    let plan = try? await workspace.plan(of: job.snapshot.record)
-                    estimate = try await workspace.estimate(of: job, plan, in: journal)
-                }
+                let estimate = try await estimates.next(of: job)?.0
                 rows.append(row ?? JobReport(job, estimate: estimate).summary)
             }
             console.data(JSON.array(rows).prettyText())

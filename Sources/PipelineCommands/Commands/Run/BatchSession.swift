@@ -359,13 +359,7 @@ struct BatchSession {
         case .suspended(let cause):
             console.note("suspended (\(batch.explanation(of: cause))); \(batch.invitation(after: cause, key))")
             if cause == .tooManyFailures || cause == .sameFailure {
-                console.note(
-                    "  hint: nothing more is begun until then; "
-                        + (cause == .sameFailure && batch.stopsAtUnknown
-                            ? "'pipeline resolve \(key)' settles the submits that are unknown"
-                            : failures.areRows
-                                ? "once the rows are mended, run the same command again"
-                                : "'pipeline retry \(key)' begins what failed anew"))
+                console.note("  hint: nothing more is begun until then; \(batch.remedy(of: failures, cause, key))")
             }
             return .suspended
         }
