@@ -86,7 +86,7 @@ struct CancelledBatchTests {
                 environment: environment, folder: workplace.folder)
             _ = await service.server.requests(atLeast: 4)
             _ = try await workplace.waitFor(of: "june") { $0.itemsUnderWay == 2 }
-            program.signal(SIGSTOP)
+            try await workplace.stop(program)
             #expect(try await run("cancel", "june").cause == .exited(0))
             let pause = try await run("pause", "june")
             #expect(pause.cause == .exited(0) && pause.errors.contains("is to be cancelled"), "\(pause)")

@@ -1,5 +1,6 @@
 import Foundation
 import JSONPath
+import PipelineSQLite
 import PipelineTestKit
 import Testing
 
@@ -64,6 +65,18 @@ struct Workplace: Sendable {
         _ arguments: String..., environment more: [String: String] = [:], limit: Duration = .seconds(60)
     ) async throws -> ProgramEnd {
         try await program.run(arguments, environment: environment(more), folder: folder, limit: limit)
+    }
+
+    /// Stops a program (SIGSTOP) at a moment at which it writes nothing: one that is stopped in the middle of a transaction
+    /// holds the journal, and no other can write.
+    func stop(_ program: RunningProgram) async throws {
+        let journal = try SQLiteConnection(state + "/journal.sqlite", busyTimeout: .seconds(10))
+        try journal.execute("BEGIN IMMEDIATE")
+        defer { journal.rollBack() }
+        program.signal(SIGSTOP)
+        while try !String(contentsOfFile: "/proc/\(program.processID)/stat", encoding: .utf8).contains(") T ") {
+            await Task.yield()
+        }
     }
 
     /// Returns what `show --json` says of the job.

@@ -26,7 +26,7 @@ struct OwnershipTests {
     @Test("a process that is stopped keeps its job while its lease lasts, and goes on when it is continued")
     func stopped() async throws {
         try await withWaitingJob(seconds: 1) { workplace, service, owner in
-            owner.signal(SIGSTOP)
+            try await workplace.stop(owner)
             let second = try await workplace.run("resume", "last", environment: service.environment)
             owner.signal(SIGCONT)
             #expect(second.cause == .exited(75), "\(second)")
