@@ -131,6 +131,14 @@ struct BadDocumentTests {
             let other = try await run("b.txt")
             #expect(other.cause == .exited(2), "\(other)")
             #expect(other.errors.contains("whose input 'file' differs"), "\(other)")
+            try workplace.write("put.json", Documents.put.replacingOccurrences(of: #""/file""#, with: #""/new""#))
+            let changed = try await run("a.txt")
+            #expect(changed.cause == .exited(2) && server.requests.count == 1, "\(changed)")
+            #expect(
+                changed.errors.contains(#"/stages/0/request/PUT was "/file", now it is "/new"; choose another --key"#),
+                "\(changed)")
+            try workplace.write("put.json", "// the same\n" + Documents.put)
+            #expect(try await run("a.txt").errors.contains("only comments, the order of members or the layout differ"))
         }
     }
 }

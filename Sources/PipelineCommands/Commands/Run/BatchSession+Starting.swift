@@ -189,18 +189,13 @@ extension BatchSession {
     /// Throws unless the document and the shared inputs are those of the earlier start: they make a batch the same one.
     private func check(_ earlier: JobRecord, _ draft: JobDraft) throws {
         let fresh = record(draft, earlier.id, earlier.key, earlier.started, earlier.folders.output)
-        if earlier.digest != fresh.digest {
-            throw CommandError(
-                .invalid, "the batch '\(earlier.key)' was started from another document",
-                hint: "that one was \(earlier.sourceName); --changed takes the new one, --batch makes another batch")
-        }
-        let names = Set(earlier.inputs.names + fresh.inputs.names).sorted()
-        if let name = names.first(where: { earlier.inputs[$0] != fresh.inputs[$0] }) {
-            let (old, new) = (earlier.inputs[name]?.text ?? "nothing", fresh.inputs[name]?.text ?? "nothing")
-            throw CommandError(
-                .invalid, "the input '\(name)' of the batch '\(earlier.key)' differs",
-                hint: "it was \(old), now it is \(new); --changed takes the new one, --batch makes another batch")
-        }
+        guard let difference = StartDifference(from: earlier, to: fresh) else { return }
+        let what =
+            difference.input.map { "the input '\($0)' of the batch '\(earlier.key)' differs" }
+            ?? "the batch '\(earlier.key)' was started from another document"
+        throw CommandError(
+            .invalid, what,
+            hint: "\(difference.change); --changed takes the new one, --batch makes another batch")
     }
 
     /// The states of items that a retry begins again. What a person cancelled is not wanted, unless they name it, cancelled

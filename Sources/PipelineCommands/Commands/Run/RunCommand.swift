@@ -129,17 +129,11 @@ struct RunCommand: WorkspaceCommand {
             id: record.id, key: key, started: record.started, outputFolder: record.folders.output,
             overwrites: driving.overwrite
         )
-        if record.digest != fresh.digest {
+        if let difference = StartDifference(from: record, to: fresh) {
+            let what = difference.input.map { "whose input '\($0)' differs" } ?? "started from another document"
             throw CommandError(
-                .invalid, "the key '\(record.key)' belongs to job \(record.id), started from another document",
-                hint: "that one was \(record.sourceName); choose another --key for this one")
-        }
-        let names = Set(record.inputs.names + fresh.inputs.names).sorted()
-        if let name = names.first(where: { record.inputs[$0] != fresh.inputs[$0] }) {
-            let (old, new) = (record.inputs[name]?.text ?? "nothing", fresh.inputs[name]?.text ?? "nothing")
-            throw CommandError(
-                .invalid, "the key '\(record.key)' belongs to job \(record.id), whose input '\(name)' differs",
-                hint: "it was \(old), now it is \(new); choose another --key")
+                .invalid, "the key '\(record.key)' belongs to job \(record.id), \(what)",
+                hint: "\(difference.change); choose another --key")
         }
         if driving.detach {
             let isSuspended = earlier.snapshot.phase(isOwned: false) == .suspended
