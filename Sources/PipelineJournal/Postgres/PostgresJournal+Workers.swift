@@ -151,14 +151,18 @@ extension PostgresJournal {
 }
 
 extension JobRows where Connection == PostgresConnection {
-    /// Lets go what dead workers had. Their rows are locked meanwhile: one that was only stopped comes back to find out.
+    /// Lets go what dead workers had. Their rows are locked meanwhile: one that was only stopped comes back to find out. What
+    /// nobody takes up by itself is kept as crashed: without an owner it would pass for one that was let go in order.
     func freeJobsOfDeadWorkers() throws(JournalFailure) {
         try run(
             """
             WITH dead AS MATERIALIZED (SELECT id FROM workers
                 WHERE lease_until <= clock_timestamp() AND EXISTS (SELECT 1 FROM jobs WHERE owner = workers.id)
                 FOR SHARE SKIP LOCKED)
-            UPDATE jobs SET owner = NULL WHERE owner IN (SELECT id FROM dead)
+            UPDATE jobs SET owner = NULL, later_cause = CASE
+                WHEN ended IS NULL AND mode <> 'background' AND cause IS NULL THEN coalesce(later_cause, 'crashed')
+                ELSE later_cause END
+            WHERE owner IN (SELECT id FROM dead)
             """)
     }
 

@@ -212,6 +212,25 @@ struct PostgresJournalTests {
         for journal in [first, second] { await journal.close() }
     }
 
+    @Test("says that a job crashed whose command died, also once a worker has let it go")
+    func tellsCrash() async throws {
+        let world = try await PostgresWorld()
+        let (first, second) = (try world.openPostgres(), try world.openPostgres())
+        try await first.becomeWorker(atOnce: 4)
+        try await submit(1, to: second)
+        var job = background(2)
+        job.mode = .attached
+        let lease = try await first.create(job, events: [], owner: first.owner)
+        await world.stop(first.owner)
+        #expect(try await second.claimJobs(4, at: .at(1)).count == 1)
+        let found = try #require(try await second.snapshot(of: lease.job))
+        #expect(found.suspension(isOwned: false) == .crashed)
+        let next = try await second.acquire(lease.job, for: second.owner)
+        try await second.commit([.taken(.attached)], under: next)
+        #expect(try await second.snapshot(of: lease.job)?.cause == nil)
+        for journal in [first, second] { await journal.close() }
+    }
+
     /// After an outage of the database the first worker that came back took the jobs of all others, whose leases had run out
     /// as its own had: a submit that was answered meanwhile was unknown. A job was also taken to notify somebody.
     @Test("gives jobs of workers that could not renew to one that has come back a lease ago")
