@@ -17,6 +17,20 @@ struct RequestReadingTests {
         #expect(!report.contains("has no capture"))
     }
 
+    @Test("a body beside a decorator that makes another is warned of", arguments: [#""json": 1"#, #""text": "x""#, ""])
+    func secondBody(body: String) throws {
+        let form = #""with": [ { "multipart": { "fields": { "a": "b" } } } ]"#
+        let stage = #"{ "id": "a", "kind": "request", "service": "api", "request": { "POST": "/a", \#(form)"#
+        let plan = try StageBench.plan(
+            stage + (body.isEmpty ? "" : ", \(body)") + " } }", network: ScriptedService().network)
+        let found = plan.warnings.diagnostics
+        let name = body.prefix { $0 != ":" }
+        #expect(
+            found.map(\.message)
+                == (body.isEmpty ? [] : [#"\#(name) is not sent: the decorator "multipart" makes the body"#]))
+        #expect(found.allSatisfy { $0.hint?.contains(#"into the "fields" of the form"#) == true })
+    }
+
     @Test(
         "are told with their place and a hint",
         arguments: [

@@ -130,6 +130,7 @@ struct RequestFields: Sendable {
         definition.body = body ?? .none
         definition.uses.secretInBody = secrets > 0
         definition.decorators = reader.value(with, default: [])
+        warnOfSecondBody(beside: definition, reader)
         definition.decoratorNames = Set(reader.value(DecoratorDefinition.field, default: []).map(\.name))
         definition.capture = reader.value(capture, default: CaptureSet())
         definition.expect = reader.optional(expect)
@@ -155,6 +156,16 @@ struct RequestFields: Sendable {
             }
         }
         return head == nil || body == nil ? nil : definition
+    }
+
+    /// A decorator that makes a form has no use for another body, which is not sent then.
+    private func warnOfSecondBody(beside definition: RequestDefinition, _ reader: ObjectReader) {
+        guard definition.decorators.contains(where: \.makesBody),
+            let name = body.all.map(\.name).first(where: { reader.has($0) }), let place = reader.place(of: name)
+        else { return }
+        reader.findings.warn(
+            place, "\"\(name)\" is not sent: the decorator \"multipart\" makes the body",
+            hint: "put what is in it into the \"fields\" of the form, or take one of the two out")
     }
 
     private func readHead(_ reader: ObjectReader) -> RequestDefinition? {
