@@ -108,7 +108,11 @@ package final class Dashboard: Sendable {
     }
 
     private func signIn(_ request: DashboardRequest) -> DashboardResponse {
-        guard request.isSafe, let key = request.query["key"], let cookie = sessions.open(key, at: clock.now) else {
+        // Programs that only look where a link leads don't use it up.
+        guard request.method == "GET" else {
+            return .text("a link to sign in is opened with GET", status: 405, headers: [("Allow", "GET")])
+        }
+        guard let key = request.query["key"], let cookie = sessions.open(key, at: clock.now) else {
             return .html(doorPage.signedOut(wasLink: true), status: 401)
         }
         // A page and not a redirect: after one that began elsewhere the browser would not send the cookie.
@@ -221,8 +225,13 @@ package final class Dashboard: Sendable {
             let said = page(nil).failed(error.failure.title, error.failure.hint ?? "")
             return .html(said, status: error.isRefusal ? 409 : 500)
         }
-        let back = form["back"].flatMap { $0.hasPrefix("/") && !$0.hasPrefix("//") ? $0 : nil } ?? "/"
-        return .redirect(to: options.basePath + back)
+        return .redirect(to: options.basePath + (form["back"].flatMap { Self.isPath($0) ? $0 : nil } ?? "/"))
+    }
+
+    /// True of a path of these pages. Browsers take `/\` for `//`, which names another host, and pass over line breaks and tabs.
+    private static func isPath(_ text: String) -> Bool {
+        text.hasPrefix("/") && !text.hasPrefix("//")
+            && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }
     }
 
     /// The jobs that a form names, or all that match its filter.

@@ -63,6 +63,9 @@ struct SafetyTests {
         try await withWorld { world in
             let link = world.service.link()
             let target = String(link.dropFirst("http://".count).drop { $0 != "/" })
+            let looked = try await world.send(
+                "HEAD \(target) HTTP/1.1\r\nHost: \(world.host)\r\nConnection: close\r\n\r\n")
+            #expect(looked.status == 405 && looked.value("Set-Cookie") == nil, "who only looks does not use it up")
             let first = try await world.get(target)
             let cookie = try #require(first.value("Set-Cookie"))
             #expect(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict") && !cookie.contains("Domain"))
@@ -155,9 +158,9 @@ struct SafetyTests {
         try await withWorld(actions: recorder, tokenFile: file.path) { world in
             let job = try await world.make(1)
             let cookie = try await world.signIn()
-            let body = "action=cancel&job=\(job)"
-            func post(_ fields: String, host: String = world.host) async throws -> RawResponse {
-                try await world.send(
+            func post(_ fields: String, host: String = world.host, more: String = "") async throws -> RawResponse {
+                let body = "action=cancel&job=\(job)\(more)"
+                return try await world.send(
                     "POST /actions HTTP/1.1\r\nHost: \(host)\r\nCookie: \(cookie)\r\n\(fields)Connection: close\r\n"
                         + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
                 )
@@ -177,6 +180,13 @@ struct SafetyTests {
             let bearer = "Authorization: Bearer 0123456789abcdef0123456789abcdef\r\n"
             #expect(try await post(bearer, host: "127.0.0.1:\(world.service.port)").status == 303)
             #expect(recorder.asked == ["cancel 1", "cancel 1", "cancel 1"])
+            for (back, place) in [
+                ("/jobs/1?a=%25C3", "/jobs/1?a=%C3"), ("//evil.example", "/"), ("/%5Cevil.example", "/"),
+                ("/%09/evil.example", "/"), ("/a%0D%0AX:%20b", "/"), ("jobs", "/"),
+            ] {
+                let answer = try await post("Sec-Fetch-Site: same-origin\r\n", more: "&back=\(back)")
+                #expect(answer.status == 303 && answer.value("Location") == place, "\(back)")
+            }
             #expect(
                 try await world.send(
                     "DELETE / HTTP/1.1\r\nHost: \(world.host)\r\nCookie: \(cookie)\r\nSec-Fetch-Site: same-origin\r\nConnection: close\r\n\r\n"
