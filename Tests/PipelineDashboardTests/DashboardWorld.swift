@@ -89,7 +89,7 @@ final class DashboardWorld: Sendable {
     @discardableResult func make(
         _ number: Int, key: String? = nil, pipeline: String = "caption", model: StepState = .running(AttemptState()),
         kind: JobEvent.Kind? = nil, took: Int64 = 72_000, cost: Double? = nil, captures: JSONObject = ["id": "m-1"],
-        source: String = DashboardWorld.document, now: Timestamp = SystemClock().now
+        submit: SubmitRecord? = nil, source: String = DashboardWorld.document, now: Timestamp = SystemClock().now
     ) async throws -> JobID {
         let started = now - .milliseconds(took + Int64(number) * 1000)
         let id = JobID(at: started, random: (7, UInt64(bitPattern: Int64(number))))
@@ -127,6 +127,7 @@ final class DashboardWorld: Sendable {
             JobEvent(sequence: sequence, time: time, kind: kind, job: id, pipeline: pipeline)
         }
         let lease = try await journal.create(snapshot, events: [event(1, .jobStarted, started)], owner: owner)
+        if let submit { try await journal.commit([.submit(StepKey(stage: "model"), submit)], under: lease) }
         guard let kind else { return id }
         let end = started + .milliseconds(took)
         let usual = pipeline == "selfie" ? 215.0 : 61.0

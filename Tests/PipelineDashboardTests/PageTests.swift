@@ -73,6 +73,22 @@ struct PageTests {
         }
     }
 
+    @Test("of a submit that was made ready once more it is said that one came before it")
+    func submits() async throws {
+        try await withWorld { world, cookie in
+            let failed = StepState.failed(StepFailure("the remote job failed"))
+            func page(_ number: Int, _ submit: SubmitRecord) async throws -> RawResponse {
+                let job = try await world.make(number, model: failed, kind: .jobFailed, submit: submit)
+                return try await world.get("/jobs/\(job)", cookie: cookie)
+            }
+            let next = try await page(1, SubmitRecord(key: "key-2", generation: 2, digest: ""))
+            #expect(next.shows("not sent; submit 1 came before it"))
+            var sent = SubmitRecord(key: "key-2", generation: 2, digest: "", phase: .submitted)
+            sent.sends = 1
+            #expect(try await !page(2, sent).shows("came before it"))
+        }
+    }
+
     @Test("hostile names, captures and errors stay texts")
     func hostile() async throws {
         try await withWorld { world, cookie in

@@ -287,12 +287,18 @@ struct JobPage {
     private var submits: Markup {
         let rows = snapshot.submits.sorted { $0.key < $1.key }.prefix(200).map { key, submit -> [Markup] in
             [
-                "\(key.description)", "\(submit.phase.rawValue)", "<code>\(submit.key)</code>", "\(submit.sends)",
+                "\(key.description)", "\(Self.phase(of: submit))", "<code>\(submit.key)</code>", "\(submit.sends)",
                 submit.lastSent.map { page.time($0) } ?? Page.nothing,
             ]
         }
         return page.table(
             "Submits", ["Stage", "Phase", "Idempotency key", "Sent", "Last sent"], Array(rows), numeric: [3])
+    }
+
+    /// Of what was made ready for another attempt that an earlier one went out: nothing else of it stands in the ledger.
+    private static func phase(of submit: SubmitRecord) -> String {
+        if submit.isBegun || submit.generation < 2 { return submit.phase.rawValue }
+        return "not sent; submit \(submit.generation - 1) came before it"
     }
 
     private func attempts(_ events: [JobEvent]) -> Markup {
