@@ -33,13 +33,15 @@ struct JobReport {
         ]
     }
 
-    /// The form of `show --json`; `order` is the document's order of stages.
-    func full(order: [String]) -> JSON {
+    /// The form of `show --json`; `order` is the document's order of stages, and `onlyFailed` leaves out all that has not failed.
+    func full(order: [String], onlyFailed: Bool = false) -> JSON {
         let kinds = kinds
         var object = JSONObject()
         for member in summary.object ?? [:] {
             object[member.name] = member.value
-            if member.name == "ended" { object["stages"] = .array(stages(order).map { stage($0, $1, kinds) }) }
+            guard member.name == "ended" else { continue }
+            let shown = stages(order).filter { !onlyFailed || $1.state.name == .failed }
+            object["stages"] = .array(shown.map { stage($0, $1, kinds) })
         }
         return .object(object)
     }

@@ -50,6 +50,28 @@ struct OutputTests {
         }
     }
 
+    @Test("show --failed tells of what failed alone, in JSON too")
+    func onlyFailed() async throws {
+        let server = try LoopbackServer { $0.path == "/2" ? .status(404) : .json("{}") }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            try workplace.write(
+                "ask.json",
+                """
+                { "pipeline": 1, "name": "ask", "stages": [
+                  { "id": "get", "kind": "request", "forEach": "[1, 2, 3]", "tolerate": 1,
+                    "request": { "GET": "\(server.url)/${{ item }}" } } ] }
+                """)
+            #expect(try await workplace.run("run", "ask.json").cause == .exited(0))
+            func stages(_ end: ProgramEnd) throws -> [JSON] {
+                try #require(try JSON.parse(end.output).object?["stages"]?.array)
+            }
+            #expect(try stages(try await workplace.run("show", "last", "--json")).count == 4)
+            let failed = try stages(try await workplace.run("show", "last", "--json", "--failed"))
+            #expect(failed.count == 1 && failed.first?.object?["item"]?.number?.literal == "1", "\(failed)")
+        }
+    }
+
     @Test("show --json has the contract's members")
     func show() async throws {
         try await withWorkplace { workplace in

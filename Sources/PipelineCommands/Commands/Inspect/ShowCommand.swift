@@ -101,7 +101,7 @@ struct ShowCommand: WorkspaceCommand {
         let order = plan.map { ($0.definition.stages + $0.definition.finally).map(\.id) } ?? []
         let estimate = try await workspace.estimate(of: found, plan, in: journal)
         let report = JobReport(found, plan: plan, estimate: estimate)
-        if json { return console.data(report.full(order: order).prettyText()) }
+        if json { return console.data(report.full(order: order, onlyFailed: failed).prettyText()) }
         let deferral = try await workspace.deferral(of: found, plan, in: journal)
         let text = JobText(
             job: found, report: report, order: order,
