@@ -66,7 +66,8 @@ struct EventLine {
         case .poll: nil
         case .retry, .refused: "\(step): tries again \(until(event) ?? "later")"
         case .settle: "\(step): looks again for its submit \(until(event) ?? "later")"
-        case .closed, .full: "\(step): \(event.data["detail"]?.string ?? "held"); goes on \(until(event) ?? "later")"
+        case .closed: "\(step): \(event.data["detail"]?.string ?? "held"); goes on \(until(event) ?? "later")"
+        case .full: "\(step): \(event.data["detail"]?.string ?? "held"); looks again \(until(event) ?? "later")"
         case .callback: "\(step): waits for a push"
         default: "\(step): \(until(event).map { "goes on \($0)" } ?? "waits until resumed")"
         }

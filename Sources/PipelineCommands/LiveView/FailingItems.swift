@@ -71,7 +71,7 @@ struct FailingItems: Sendable {
         case .full:
             hold(
                 event, step, Self.full, "the service has as many jobs as it may have",
-                hint: "paused, suspended and unknown jobs keep their places; 'pipeline list' shows them")
+                hint: WaitReason.Kind.full.advice)
         case .poll, .time, .callback, .renewal: remove(event.job, at: step)
         case .retry, .refused, .settle, .interrupted, .noAnswer, .secret, nil: break
         }

@@ -62,9 +62,11 @@ extension JobSnapshot {
             let since = attempt.failingSince?.description ?? "a while"
             let tried = count == 0 ? nil : "\(count) \(count == 1 ? "try" : "tries") failed since \(since)"
             let needsPerson = wake == .resume || !isOwned
+            // It looks for a place again and again, and goes on once there is one.
+            let time = isOwned && reason.kind != .full ? wake.time : nil
             return BlockedStep(
                 step: key, reason: [reason.kind.sentence, reason.detail].compactMap { $0 }.joined(separator: ": "),
-                until: isOwned ? wake.time : nil, tried: tried, advice: needsPerson ? resume : nil)
+                until: time, tried: tried, advice: needsPerson ? resume : reason.kind.advice)
         }
     }
 
@@ -81,6 +83,12 @@ extension JobSnapshot {
 }
 
 extension WaitReason.Kind {
+    /// Advice on what a person can do about it while the job is owned; nil when nothing is needed.
+    package var advice: String? {
+        guard self == .full else { return nil }
+        return "paused, suspended and unknown jobs keep their places; 'pipeline list' shows them"
+    }
+
     /// The reason as a clause.
     package var sentence: String {
         switch self {

@@ -23,8 +23,8 @@ extension WaitReason.Kind {
         switch self {
         case .poll: "asks again"
         case .retry, .refused: "tries again"
-        case .settle: "looks again"
-        case .time, .closed, .full, .callback, .interrupted, .noAnswer, .renewal, .secret: "goes on"
+        case .settle, .full: "looks again"
+        case .time, .closed, .callback, .interrupted, .noAnswer, .renewal, .secret: "goes on"
         }
     }
 }
