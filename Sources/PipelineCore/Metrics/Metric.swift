@@ -75,7 +75,7 @@ package enum Metric: String, Sendable, Hashable, CaseIterable {
         case .pollDelay: "Time from the end that the service states of a remote job to our knowing."
         case .requestDuration: "Duration of HTTP requests, by the class of the response's status."
         case .transferredBytes: "Bytes of bodies that were sent and received."
-        case .resumes: "Times that background work got control back, by reason."
+        case .resumes: "Times that background work under a resume budget got control back, by reason."
         case .serviceClosed: "1 while a service has said not now, and nobody asks it."
         case .computations: "Remote jobs that were submitted and have not ended."
         case .batchItems: "Items of batches, by state."

@@ -12,7 +12,7 @@ struct DashboardCommand: WorkspaceCommand {
         discussion: """
             Prints a link that works once, and opens it where there is a desktop. It listens on this machine alone, and \
             shows without changing anything. Where 'pipeline daemon --dashboard' serves the pages, that is asked for a \
-            link; how they are served is up to its options then.
+            link, unless --listen says to serve them here too; how they are served is up to its options then.
 
             Example: pipeline dashboard
             Example: pipeline dashboard --listen 127.0.0.1:8700 --actions
