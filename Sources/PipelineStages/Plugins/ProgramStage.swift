@@ -42,7 +42,13 @@ struct ProgramStage: Stage {
             await Self.cancellation(first, on: channel)
         }
         switch end.result {
-        case .success(nil): return
+        case .success(nil):
+            guard await context.hasOpenSubmit else { return }
+            // The program has kept nothing by which it could find what it began.
+            throw .definite(
+                StepFailure(
+                    "it is not known whether the service took the submit",
+                    hint: "look at the service: what was begun there goes on", place: context.facts.place))
         case .success(let refusal?): throw .failed(Self.tryFailure(refusal, in: context))
         case .failure(let fault): throw failure(of: fault, end, in: context)
         }

@@ -108,6 +108,14 @@ struct ProgramStageTests {
             return
         }
         #expect(failed.failure.title == "too late")
+        var open = SubmitRecord(key: "k", generation: 1, digest: "", phase: .sending)
+        open.sends = 1
+        bench.host.read { [open] in $0.record = open }
+        guard case .failed(let unknown)? = try await bench.cancel(#""ok": true"#) else {
+            Issue.record("what may be at the service was not told")
+            return
+        }
+        #expect(unknown.failure.title == "it is not known whether the service took the submit")
     }
 
     // A sign-in that hands out one session twice failed for the first one's capture.
