@@ -321,6 +321,11 @@ struct ComputeLedgerTests {
         service.on("POST /v1/jobs", 500)
         let bench = try bench(service, submit: #""onUnknown": "fail","#)
         #expect(await bench.resume().definite?.contains("it is unknown whether the submit was accepted") == true)
+        let looking = ScriptedService()
+        looking.on("POST /v1/jobs", 500)
+        looking.on("GET /v1/jobs/by-name/key1", 503)
+        let other = try self.bench(looking, once: name, submit: #""onUnknown": "fail","#)
+        #expect(await other.resume().tryFailure?.openSubmit == nil)
     }
 
     // MARK: Crashes
@@ -534,7 +539,10 @@ struct ComputeLedgerTests {
         service.on("GET /v1/jobs/by-name/key1", 503)
         service.on("GET /v1/jobs/by-name/key1", 403)
         let bench = try bench(service, once: name)
-        #expect(await bench.resume().tryFailure?.kind == .answered)
+        let failed = try #require(await bench.resume().tryFailure)
+        #expect(failed.kind == .answered)
+        let told = "it was sent once, and the look-up failed: service 'api' answered 503"
+        #expect(failed.openSubmit?.reason.hasPrefix(told) == true)
         let unknown = try #require(await bench.resume().unknown)
         #expect(unknown.reason.contains("the look-up failed: service 'api' answered 403"))
         #expect(service.lines.filter { $0.hasPrefix("POST") }.count == 1)

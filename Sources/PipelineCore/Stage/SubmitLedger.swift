@@ -181,7 +181,7 @@ extension StageContext {
         switch try await reconcile(record) {
         case .adopted(let captures): return try await adopt(&record, captures)
         case .refused(let failure): try await close(&record, failure)
-        case .failed(let failed): throw .failed(failed)
+        case .failed(let failed): throw .failed(open(failed, record))
         case .unsettled(let reason): return try await giveUp(&record, reason)
         case .resend, .lookAgain: throw .definite(failure)
         }
@@ -201,9 +201,18 @@ extension StageContext {
             try await host.commit(submit: record, captures: nil)
             return .waiting(until: now + delay)
         case .refused(let failure): try await close(&record, failure)
-        case .failed(let failed): throw .failed(failed)
+        case .failed(let failed): throw .failed(open(failed, record))
         case .unsettled(let reason): return try await giveUp(&record, reason)
         }
+    }
+
+    /// Looked for in vain as often as `retry` allows, the submit is unknown and not failed: it may be there.
+    private func open(_ failed: AttemptFailure, _ record: SubmitRecord) -> AttemptFailure {
+        var failed = failed
+        failed.openSubmit =
+            failed.openSubmit
+            ?? unknown(record, "\(Self.sends(of: record)), and the look-up failed: \(failed.failure.title)")
+        return failed
     }
 
     private func adopt(_ record: inout SubmitRecord, _ captures: JSONObject) async throws(StageFailure) -> SubmitOutcome

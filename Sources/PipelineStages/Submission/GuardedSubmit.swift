@@ -100,22 +100,33 @@ struct GuardedSubmit: Sendable {
     ) async throws(StageFailure) -> SubmitOutcome {
         _ = try await takesNewKey(in: context) { digest }
         var uncertain: StepFailure?
-        let outcome = try await context.submit(
-            digest: digest,
-            ready: ready,
-            send: { record async throws(StageFailure) in
-                let response = try await send(record, in: context, accept: accept, exchange: exchange)
-                if case .uncertain(let failure, _) = response { uncertain = failure }
-                return response
-            },
-            reconcile: { record async throws(StageFailure) in
-                var reconciliation = SubmitReconciliation(requests: requests, definition: definition, digest: digest)
-                reconciliation.subject = subject
-                reconciliation.isConflict = uncertain?.status == 409
-                if let uncertain { reconciliation.cause = uncertain.title }
-                if let status = uncertain?.status, 300..<400 ~= status { reconciliation.redirection = uncertain?.hint }
-                return try await reconciliation.perform(record, in: context, accept: accept)
-            })
+        let outcome: SubmitOutcome
+        do throws(StageFailure) {
+            outcome = try await context.submit(
+                digest: digest,
+                ready: ready,
+                send: { record async throws(StageFailure) in
+                    let response = try await send(record, in: context, accept: accept, exchange: exchange)
+                    if case .uncertain(let failure, _) = response { uncertain = failure }
+                    return response
+                },
+                reconcile: { record async throws(StageFailure) in
+                    var reconciliation = SubmitReconciliation(
+                        requests: requests, definition: definition, digest: digest)
+                    reconciliation.subject = subject
+                    reconciliation.isConflict = uncertain?.status == 409
+                    if let uncertain { reconciliation.cause = uncertain.title }
+                    if let status = uncertain?.status, 300..<400 ~= status {
+                        reconciliation.redirection = uncertain?.hint
+                    }
+                    return try await reconciliation.perform(record, in: context, accept: accept)
+                })
+        } catch {
+            // Attempts that end without an answer end as the author wants.
+            guard case .failed(var failed) = error, definition.onUnknown == .fail else { throw error }
+            failed.openSubmit = nil
+            throw .failed(failed)
+        }
         guard case .unknown(let submit) = outcome, definition.onUnknown == .fail else { return outcome }
         var failure = Self.unknown(subject, submit.reason, requests, in: context)
         failure.request = line

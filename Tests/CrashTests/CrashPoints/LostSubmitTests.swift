@@ -50,6 +50,40 @@ struct LostSubmitTests {
         }
     }
 
+    /// It was failed, and who began a new job for it paid for two.
+    @Test("whose look-up is answered with trouble alone is unknown, and is resolved by hand")
+    func troubledLookUp() async throws {
+        let server = try LoopbackServer { request in
+            switch request.path {
+            case "/jobs": request.method == "POST" ? .status(500) : .json(#"{"state": "done"}"#)
+            case "/jobs/mine": .status(500)
+            default: .json(#"{"state": "done"}"#)
+            }
+        }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            try workplace.write(
+                "look.json",
+                """
+                { "pipeline": 1, "name": "look", "retry": { "attempts": 3, "delay": "20ms", "max": "20ms" },
+                  "services": { "s": { "url": "\(server.url)" } },
+                  "stages": [ { "id": "model", "kind": "compute", "service": "s",
+                    "submit": { "POST": "/jobs", "json": {}, "capture": { "id": "$.id" },
+                                "once": { "name": { "GET": "/jobs/mine" }, "ours": "true" } },
+                    "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"] } } ] }
+                """)
+            let lost = try await workplace.run("run", "look.json")
+            #expect(lost.cause == .exited(3), "\(lost)")
+            let reason = "it was sent once, and the look-up failed: service 's' answered 500"
+            #expect(lost.errors.contains(reason), "\(lost)")
+            #expect(server.requests.filter { $0.method == "POST" }.count == 1)
+            let resolved = try await workplace.run("resolve", "last", "--id", "j1")
+            #expect(resolved.cause == .exited(0), "\(resolved)")
+            #expect(try await workplace.run("resume", "last").cause == .exited(0))
+            #expect(server.requests.filter { $0.method == "POST" }.count == 1)
+        }
+    }
+
     @Test("without once, a stage that was killed while it submitted is not begun anew before that is settled")
     func refusedAnew() async throws {
         try await withWorkplace { workplace in
