@@ -91,6 +91,20 @@ struct PluginCrashTests {
         try await workplace.checkEvents()
     }
 
+    @Test("show without the plugins that a job ran with says that it hides what was captured")
+    func shownWithout() async throws {
+        try await withWorkplace { workplace in
+            let document = try prepare(workplace)
+            let end = try await workplace.run(
+                "run", document, "--output", workplace.output, environment: environment(workplace))
+            #expect(end.cause == .exited(0), "\(end)")
+            let known = try await workplace.run("show", "last", environment: environment(workplace))
+            #expect(known.cause == .exited(0) && !known.errors.contains("captures are hidden"), "\(known)")
+            let unknown = try await workplace.run("show", "last", "--json")
+            #expect(unknown.cause == .exited(0) && unknown.errors.contains("captures are hidden"), "\(unknown)")
+        }
+    }
+
     @Test("a kind that is mistyped is told with the names of plugins that the document does not name")
     func mistyped() async throws {
         try await withWorkplace { workplace in

@@ -98,6 +98,10 @@ struct ShowCommand: WorkspaceCommand {
         // A document that can't be planned any more, for want of a plugin as well, is shown all the same, in the order of
         // the alphabet; as nobody knows which of its captures are secret, none is.
         let plan = try? await workspace.plan(of: record)
+        if plan == nil {
+            console.note("note: captures are hidden, for this program does not know all that the job's document names")
+            console.note("  hint: give the plugins that it ran with, by --plugins DIR or PIPELINE_PLUGINS")
+        }
         let order = plan.map { ($0.definition.stages + $0.definition.finally).map(\.id) } ?? []
         let estimate = try await workspace.estimate(of: found, plan, in: journal)
         let report = JobReport(found, plan: plan, estimate: estimate)
