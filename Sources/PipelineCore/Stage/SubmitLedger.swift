@@ -110,6 +110,13 @@ extension StageContext {
         get async { await host.submitRecord()?.isOpen == true }
     }
 
+    /// The failure of a cancellation whose submit is open: it may be at the service, which can't be told to end it.
+    package func openSubmitFailure(at service: String? = nil) -> StepFailure {
+        StepFailure(
+            "it is not known whether the service took the submit",
+            hint: "look at the service: what was begun there goes on", service: service, place: facts.place)
+    }
+
     /// Returns whether a submit was accepted, and what its response gave is kept.
     public var hasSubmitted: Bool {
         get async { await host.submitRecord()?.phase == .submitted }
@@ -209,9 +216,8 @@ extension StageContext {
     /// Looked for in vain as often as `retry` allows, the submit is unknown and not failed: it may be there.
     private func open(_ failed: AttemptFailure, _ record: SubmitRecord) -> AttemptFailure {
         var failed = failed
-        failed.openSubmit =
-            failed.openSubmit
-            ?? unknown(record, "\(Self.sends(of: record)), and the look-up failed: \(failed.failure.title)")
+        failed.openSubmit = unknown(
+            record, "\(Self.sends(of: record)), and the look-up failed: \(failed.failure.title)")
         return failed
     }
 
@@ -240,7 +246,7 @@ extension StageContext {
     }
 
     /// A submit that is not known to have been accepted, for the reason given.
-    package func unknown(_ record: SubmitRecord, _ reason: String) -> UnknownSubmit {
+    private func unknown(_ record: SubmitRecord, _ reason: String) -> UnknownSubmit {
         UnknownSubmit(key: record.key, since: record.firstSent ?? now, reason: reason)
     }
 }

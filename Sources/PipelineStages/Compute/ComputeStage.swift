@@ -61,11 +61,7 @@ struct ComputeStage: Stage {
         switch outcome {
         case .submitted: return
         case .waiting, .unknown:
-            throw .definite(
-                StepFailure(
-                    "it is not known whether the service took the submit",
-                    hint: "look at the service: what was begun there goes on", service: requests.service?.name,
-                    place: context.facts.place))
+            throw .definite(context.openSubmitFailure(at: requests.service?.name))
         }
     }
 

@@ -45,10 +45,7 @@ struct ProgramStage: Stage {
         case .success(nil):
             guard await context.hasOpenSubmit else { return }
             // The program has kept nothing by which it could find what it began.
-            throw .definite(
-                StepFailure(
-                    "it is not known whether the service took the submit",
-                    hint: "look at the service: what was begun there goes on", place: context.facts.place))
+            throw .definite(context.openSubmitFailure())
         case .success(let refusal?): throw .failed(Self.tryFailure(refusal, in: context))
         case .failure(let fault): throw failure(of: fault, end, in: context)
         }

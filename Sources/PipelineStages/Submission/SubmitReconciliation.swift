@@ -97,11 +97,11 @@ struct SubmitReconciliation: Sendable {
         let response: HTTPExchangeResponse
         switch await requests.send(rendered, in: context) {
         case .success(let answered): response = answered
-        case .failure(let failure): return try unanswered(failure, rendered, look.record, in: context)
+        case .failure(let failure): return try unanswered(failure, rendered, in: context)
         }
         let answer = requests.answer(of: response)
         if try await isMissing(answer, rendered, by: missing, in: context) { return look.nothing }
-        if let failed = try await refusal(response, rendered, look.record, in: context) { return failed }
+        if let failed = try await refusal(response, rendered, in: context) { return failed }
         guard try await requests.holdsLeniently(ours, answer, of: rendered, in: context) else {
             if let unreadable = unreadable(answer, rendered, in: context) { return unreadable }
             return .refused(
@@ -135,7 +135,7 @@ struct SubmitReconciliation: Sendable {
             result = try await search.perform(for: look.record, in: context)
         } catch {
             guard case .failed(let failed) = error else { throw error }
-            return reconciliation(of: failed, look.record, in: context)
+            return reconciliation(of: failed, in: context)
         }
         guard let item = result.matches.first else {
             if result.isWhole { return look.nothing }
@@ -164,9 +164,9 @@ struct SubmitReconciliation: Sendable {
             scope.itemIsOwn = false
         }
         switch await requests.send(rendered, in: context) {
-        case .failure(let failure): return try unanswered(failure, rendered, look.record, in: context)
+        case .failure(let failure): return try unanswered(failure, rendered, in: context)
         case .success(let response):
-            if let failed = try await refusal(response, rendered, look.record, in: context) { return failed }
+            if let failed = try await refusal(response, rendered, in: context) { return failed }
             return try await adopt(requests.answer(of: response), rendered, in: context, accept: accept)
         }
     }
@@ -214,38 +214,34 @@ struct SubmitReconciliation: Sendable {
 
     /// A look-up that was answered with an error; nil when it was not.
     private func refusal<Checkpoint>(
-        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, _ record: SubmitRecord,
-        in context: StageContext<Checkpoint>
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> Reconciliation? {
         do throws(StageFailure) {
             _ = try await requests.judge(response, of: rendered, in: context)
             return nil
         } catch {
             guard case .failed(let failed) = error else { throw error }
-            return reconciliation(of: failed, record, in: context)
+            return reconciliation(of: failed, in: context)
         }
     }
 
     private func unanswered<Checkpoint>(
-        _ failure: ExchangeFailure, _ rendered: RenderedRequest, _ record: SubmitRecord,
-        in context: StageContext<Checkpoint>
+        _ failure: ExchangeFailure, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> Reconciliation {
         guard case .failed(let failed) = requests.failure(failure, of: rendered, in: context) else { throw .stopped }
-        return reconciliation(of: failed, record, in: context)
+        return reconciliation(of: failed, in: context)
     }
 
     /// A look-up that can't work proves nothing about the submit: a person must tell. One that was refused with captures
     /// that are renewed is made again with fresh ones, where it looks for the same with them.
     private func reconciliation<Checkpoint>(
-        of failed: AttemptFailure, _ record: SubmitRecord, in context: StageContext<Checkpoint>
+        of failed: AttemptFailure, in context: StageContext<Checkpoint>
     ) -> Reconciliation {
         guard failed.kind == .definite else { return .failed(failed) }
         let told = "the look-up failed: \(failed.failure.title)"
         guard let source = context.facts.freshness.source, [401, 403].contains(failed.failure.status),
             definition.once?.lookUp?.depends(on: source) == false
         else { return unsettled(told) }
-        var failed = AttemptFailure(failed.failure, kind: .answered)
-        failed.openSubmit = context.unknown(record, reason(told))
-        return .failed(failed)
+        return .failed(AttemptFailure(failed.failure, kind: .answered))
     }
 }
