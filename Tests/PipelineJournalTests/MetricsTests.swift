@@ -37,6 +37,32 @@ struct MetricsTests {
         #expect(sums[Measurements.Series(.journalCommits, [])]?.sum ?? 0 >= 4)
     }
 
+    @Test(
+        "what no promise rests on is written after a second, or at the end, and adds up",
+        arguments: JournalKind.databases)
+    func lagging(kind: JournalKind) async throws {
+        let world = try await kind.makeWorld()
+        defer { world.remove() }
+        let journal = try #require(try world.open() as? any DatabaseJournal)
+        let lease = try await journal.create(.example(1), events: [], owner: owner)
+        var polled = Measurements()
+        polled.count(.polls, ["s", "single"])
+        polled.count(.submits, ["s", "accepted"])
+        for _ in 1...50 { try await journal.commit([.measured(polled)], under: lease) }
+        #expect(try await journal.measured().sums[Measurements.Series(.submits, ["s", "accepted"])]?.sum == 50)
+        let polls = Measurements.Series(.polls, ["s", "single"])
+        let end = ContinuousClock.now + .seconds(10)
+        while try await journal.measured().sums[polls]?.sum != 50, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(try await journal.measured().sums[polls]?.sum == 50)
+        // What is held at the end is written then.
+        try await journal.commit([.measured(polled)], under: lease)
+        await journal.close()
+        let again = try #require(try world.open() as? any DatabaseJournal)
+        #expect(try await again.measured().sums[polls]?.sum == 51)
+    }
+
     @Test("a commit that is refused counts nothing", arguments: JournalKind.databases)
     func refused(kind: JournalKind) async throws {
         let world = try await kind.makeWorld()

@@ -1,4 +1,7 @@
 /// Sums that were measured and are to be added to those that the journal keeps, by series.
+///
+/// They are carried as a list: who measures, and who passes it on, looks nothing up. Only one who has many adds those of
+/// a series together.
 public struct Measurements: Sendable, Hashable {
     /// One number of a metric: of its labels' values, and of one bucket where it is a histogram.
     package struct Series: Sendable, Hashable {
@@ -31,11 +34,25 @@ public struct Measurements: Sendable, Hashable {
         }
     }
 
-    package private(set) var sums: [Series: Sum] = [:]
+    private struct Entry: Sendable, Hashable {
+        var series: Series
+        var sum: Sum
+    }
+
+    private var entries: [Entry] = []
+    /// The number of entries from the first on that are of a series each.
+    private var distinct = 0
+    /// So many more entries are kept as they came.
+    private static let slack = 32
 
     package init() {}
 
-    package var isEmpty: Bool { sums.isEmpty }
+    package var isEmpty: Bool { entries.isEmpty }
+
+    /// All that was measured, by series.
+    package var sums: [Series: Sum] {
+        entries.reduce(into: [:]) { $0[$1.series, default: Sum(count: 0, sum: 0)].add($1.sum) }
+    }
 
     /// Adds to a counter; what is not above zero adds nothing.
     package mutating func count(_ metric: Metric, _ labels: [String], by amount: Double = 1) {
@@ -53,12 +70,28 @@ public struct Measurements: Sendable, Hashable {
 
     /// Adds all that others have measured.
     package mutating func add(_ other: Measurements) {
-        if sums.isEmpty { return sums = other.sums }
-        for (series, sum) in other.sums { add(sum, to: series) }
+        if entries.isEmpty { return self = other }
+        entries += other.entries
+        joinIfMany()
     }
 
     /// Adds to one number.
     package mutating func add(_ sum: Sum, to series: Series) {
-        sums[series, default: Sum(count: 0, sum: 0)].add(sum)
+        entries.append(Entry(series: series, sum: sum))
+        joinIfMany()
+    }
+
+    /// Takes out what may be written later than the rest: see ``Metric/mayLag``.
+    package mutating func takeLagging() -> Measurements {
+        var lagging = Measurements()
+        lagging.entries = entries.filter { $0.series.metric.mayLag }
+        if !lagging.isEmpty { (entries, distinct) = (entries.filter { !$0.series.metric.mayLag }, 0) }
+        return lagging
+    }
+
+    private mutating func joinIfMany() {
+        guard entries.count > 2 * distinct + Self.slack else { return }
+        entries = sums.map { Entry(series: $0.key, sum: $0.value) }
+        distinct = entries.count
     }
 }

@@ -43,6 +43,16 @@ package enum Metric: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// True if no promise rests on it: the journal takes it once a second, and a process that is killed may lose that much.
+    package var mayLag: Bool {
+        switch self {
+        case .polls, .pollDelay, .requestDuration, .transferredBytes, .journalCommits, .journalCommit: true
+        case .jobs, .jobsEnded, .jobDuration, .stageDuration, .stageAttempts, .submits, .resumes, .serviceClosed,
+            .computations, .batchItems, .cost, .nextExpiry:
+            false
+        }
+    }
+
     /// The names of its labels, in the order in which a series has their values.
     package var labels: [String] {
         switch self {

@@ -9,8 +9,8 @@ struct MeasuredRows {
 
     /// Adds what the transaction measured, in one statement, to rows that are the process's own: rows that all shared would
     /// have all wait for each other. A reader sums them up.
-    func write(_ measured: GatheredMeasurements) throws(JournalFailure) {
-        let sums = measured.all.sums
+    func write(_ measured: Measurements) throws(JournalFailure) {
+        let sums = measured.sums
         guard !sums.isEmpty else { return }
         var sorted: [[JSON]] = []
         for (series, sum) in sums {

@@ -63,8 +63,7 @@ final class PostgresWriter: Sendable {
         var connection: PostgresConnection?
         var token = Int64.random(in: 1 ... .max / 2)
         let known = KnownMetrics()
-        /// The time that the last transaction took, in seconds, for the next one to keep.
-        var lastDuration: Double?
+        var lagging = LaggingMeasurements()
     }
 
     /// A group whose statements the server took.
@@ -74,6 +73,8 @@ final class PostgresWriter: Sendable {
         let began: Int64
         /// The closures that tell its callers once it is committed.
         let tell: [@Sendable () -> Void]
+        /// What is still to be written then of what was measured.
+        var lagging: LaggingMeasurements
     }
 
     private enum Attempt {
@@ -89,14 +90,23 @@ extension PostgresWriter {
     private func run() {
         var link = Link()
         var expected = 1
-        while let calls = mailbox.take(expecting: expected, milliseconds: owners.renewalInterval) {
+        while let calls = mailbox.take(expecting: expected, milliseconds: wait(link.lagging)) {
             let renewals = owners.dueForRenewal
-            guard !calls.isEmpty || !renewals.isEmpty else { continue }
+            guard !calls.isEmpty || !renewals.isEmpty else {
+                if link.lagging.isDue { writeLagging(&link) }
+                continue
+            }
             write(calls, renewing: renewals, &link)
             expected = max(1, calls.count, expected - (expected + 3) / 4)
         }
+        if !link.lagging.isEmpty { writeLagging(&link) }
         link.connection = nil
         end.mark()
+    }
+
+    /// The time after which the writer looks up though no call came, in milliseconds; nil for never.
+    private func wait(_ lagging: LaggingMeasurements) -> Int? {
+        [owners.renewalInterval, lagging.milliseconds].compactMap { $0 }.min()
     }
 
     private func write(_ calls: [Call], renewing renewals: [OwnerID], _ link: inout Link) {
@@ -104,10 +114,10 @@ extension PostgresWriter {
         var passing = 0
         while true {
             switch attempt(calls, renewing: renewals, &link) {
-            case .committed(let group): return finish(group, renewing: renewals)
+            case .committed(let group): return finish(group, renewing: renewals, &link)
             case .doubtful(let group, let failure):
                 switch reconcile(group, after: failure, since: start, &link) {
-                case .success(true): return finish(group, renewing: renewals)
+                case .success(true): return finish(group, renewing: renewals, &link)
                 case .success(false): continue
                 case .failure(let failure): return refuse(calls, failure)
                 }
@@ -126,8 +136,9 @@ extension PostgresWriter {
         }
     }
 
-    private func finish(_ group: WrittenGroup, renewing renewals: [OwnerID]) {
+    private func finish(_ group: WrittenGroup, renewing renewals: [OwnerID], _ link: inout Link) {
         outage.end(of: .writer)
+        link.lagging = group.lagging
         if !renewals.isEmpty || !owners.haveJobs { owners.markRenewed(at: group.began) }
         counted.withLock { statistics in
             statistics.calls += group.tell.count
@@ -183,6 +194,7 @@ extension PostgresWriter {
         link.token += 1
         let began = owners.now
         let start = ContinuousClock.now
+        var lagging = link.lagging
         var tell: [@Sendable () -> Void] = []
         do throws(JournalFailure) {
             try connection.begin()
@@ -194,8 +206,7 @@ extension PostgresWriter {
                 connection: connection, owners: owners, known: link.known, gathered: measured)
             for owner in renewals { try renew(owner, rows) }
             for call in calls { tell.append(try call.perform(rows)) }
-            measured.add(Self.measurements(of: link.lastDuration))
-            try MeasuredRows(rows: rows).write(measured)
+            try MeasuredRows(rows: rows).write(lagging.exchange(measured.all))
             try connection.finishSending()
         } catch {
             let cause = connection.lastError
@@ -203,23 +214,39 @@ extension PostgresWriter {
             connection.rollBack()
             return .failed(error, isAway: isAway, isPassing: cause?.isPassing == true)
         }
-        let attempt = commit(WrittenGroup(token: link.token, began: began, tell: tell), connection)
-        link.lastDuration = (ContinuousClock.now - start) / .seconds(1)
-        return attempt
+        let group = WrittenGroup(token: link.token, began: began, tell: tell, lagging: lagging)
+        return commit(group, since: start, connection)
     }
 
-    private static func measurements(of lastDuration: Double?) -> Measurements {
-        var measured = Measurements()
-        measured.count(.journalCommits, [])
-        if let lastDuration { measured.observe(.journalCommit, [], lastDuration) }
-        return measured
+    /// Writes what was measured alone. Nobody waits for it, and after a failure of the server it may be missing: neither a
+    /// sync is spent on it nor another attempt.
+    private func writeLagging(_ link: inout Link) {
+        do {
+            let connection = try connected(&link)
+            defer { connection.rollBack() }
+            try connection.begin()
+            try connection.send(text: "SET LOCAL synchronous_commit TO off")
+            let rows = JobRows(connection: connection, owners: owners, known: link.known)
+            try MeasuredRows(rows: rows).write(link.lagging.takeAll())
+            try connection.finishSending()
+            try connection.send(text: "COMMIT")
+            try connection.drained()
+            connection.markTransaction(false)
+        } catch {
+            // What is away is told by the next write that somebody waits for.
+            link.connection = nil
+        }
     }
 
-    private func commit(_ group: WrittenGroup, _ connection: PostgresConnection) -> Attempt {
+    private func commit(
+        _ group: WrittenGroup, since start: ContinuousClock.Instant, _ connection: PostgresConnection
+    ) -> Attempt {
+        var group = group
         do throws(PostgresError) {
             try connection.send(text: "COMMIT")
             try connection.drained()
             connection.markTransaction(false)
+            group.lagging.countCommit(ContinuousClock.now - start)
             return .committed(group)
         } catch {
             let failure = JournalFailure(error, at: address)

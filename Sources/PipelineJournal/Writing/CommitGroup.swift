@@ -8,8 +8,10 @@ struct CommitGroup {
     let renewals: [OwnerID]
     let leases: Owners
     let known: KnownMetrics
-    /// The measurements of the writer of itself, and then those of the calls that were kept: written once for all.
-    private(set) var measured: Measurements
+    /// The measurements of the calls that were kept: written once for all.
+    private var measured = Measurements()
+    /// Those that may wait; once the group is committed, without what it wrote.
+    private(set) var lagging: LaggingMeasurements
     /// The closures that tell the callers whose rows were kept.
     private(set) var kept: [@Sendable () -> Void] = []
     private(set) var refused: [(QueuedWrite<SQLiteConnection>, JournalFailure)] = []
@@ -17,10 +19,10 @@ struct CommitGroup {
 
     init(
         calls: [QueuedWrite<SQLiteConnection>], renewals: [OwnerID], leases: Owners,
-        known: KnownMetrics = KnownMetrics(), measured: Measurements = Measurements()
+        known: KnownMetrics = KnownMetrics(), lagging: LaggingMeasurements = LaggingMeasurements()
     ) {
         self.known = known
-        self.measured = measured
+        self.lagging = lagging
         self.calls = calls
         self.renewals = renewals
         self.leases = leases
@@ -37,7 +39,7 @@ struct CommitGroup {
             if isCommitted {
                 // Whoever comes next finds another journal, or none: a submit that only this one knows would be sent twice.
                 if connection.hasMoved { throw .moved(file: connection.path) }
-                try rows.insert(measured)
+                try rows.insert(lagging.exchange(measured))
                 try rows.run("COMMIT")
             } else {
                 connection.rollBack()

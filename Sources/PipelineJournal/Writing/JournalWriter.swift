@@ -10,8 +10,6 @@ final class JournalWriter: Sendable {
     private let counted = Mutex(JournalStatistics())
     private let end = ThreadEnd()
     private let known = KnownMetrics()
-    /// The time that the last transaction took, in seconds; it is kept with the next.
-    private let lastDuration = Mutex<Double?>(nil)
 
     init(database: JournalDatabase, owners: Owners) throws(JournalFailure) {
         self.database = database
@@ -58,38 +56,70 @@ final class JournalWriter: Sendable {
 extension JournalWriter {
     private func run() {
         var expected = 1
-        while let calls = mailbox.take(expecting: expected, milliseconds: owners.renewalInterval) {
+        var lagging = LaggingMeasurements()
+        while let calls = mailbox.take(expecting: expected, milliseconds: wait(lagging)) {
             let renewals = owners.dueForRenewal
-            guard !calls.isEmpty || !renewals.isEmpty else { continue }
-            write(calls, renewing: renewals)
+            guard !calls.isEmpty || !renewals.isEmpty else {
+                if lagging.isDue { write(&lagging) }
+                continue
+            }
+            write(calls, renewing: renewals, &lagging)
             // Where many work side by side one small group among large ones is chance.
             expected = max(1, calls.count, expected - (expected + 3) / 4)
         }
+        if !lagging.isEmpty { write(&lagging) }
         database.close()
         owners.close()
         end.mark()
     }
 
-    private func write(_ calls: [QueuedWrite<SQLiteConnection>], renewing owners: [OwnerID]) {
+    /// The time after which the writer looks up though no call came, in milliseconds; nil for never.
+    private func wait(_ lagging: LaggingMeasurements) -> Int? {
+        [owners.renewalInterval, lagging.milliseconds].compactMap { $0 }.min()
+    }
+
+    private func write(
+        _ calls: [QueuedWrite<SQLiteConnection>], renewing owners: [OwnerID], _ lagging: inout LaggingMeasurements
+    ) {
         let began = self.owners.now
-        var measured = Measurements()
-        measured.count(.journalCommits, [])
-        if let last = lastDuration.withLock({ $0 }) { measured.observe(.journalCommit, [], last) }
         var group = CommitGroup(
-            calls: calls, renewals: owners, leases: self.owners, known: known, measured: measured)
+            calls: calls, renewals: owners, leases: self.owners, known: known, lagging: lagging)
         let start = ContinuousClock.now
         let failure = writing { (connection) throws(JournalFailure) in try group.write(on: connection) }
         guard let failure else {
-            if group.isCommitted { lastDuration.withLock { $0 = (ContinuousClock.now - start) / .seconds(1) } }
+            if group.isCommitted {
+                lagging = group.lagging
+                lagging.countCommit(ContinuousClock.now - start)
+            }
             return finish(group, began: began)
         }
         // Whatever is small may still find room on a full disk when what is large has failed.
         if case .full = failure, calls.count > 1 {
-            for call in calls { write([call], renewing: []) }
+            for call in calls { write([call], renewing: [], &lagging) }
             return
         }
         counted.withLock { $0.refused += calls.count }
         for call in calls { call.refuse(failure) }
+    }
+
+    /// Writes what was measured alone. Nobody waits for it, and after a power failure it may be missing: no sync is spent
+    /// on it (sqlite.org/pragma.html#pragma_synchronous).
+    private func write(_ lagging: inout LaggingMeasurements) {
+        var rest = lagging
+        let failure = writing { (connection) throws(JournalFailure) in
+            let rows = JobRows(connection: connection, owners: owners, known: known)
+            try rows.run("PRAGMA synchronous = NORMAL")
+            defer {
+                // Refused inside a transaction alone, in which no other could begin.
+                connection.rollBack()
+                try? rows.run("PRAGMA synchronous = FULL")
+            }
+            try rows.run("BEGIN IMMEDIATE")
+            if connection.hasMoved { throw .moved(file: connection.path) }
+            try rows.insert(rest.takeAll())
+            try rows.run("COMMIT")
+        }
+        if failure == nil { lagging = rest } else { lagging.postpone() }
     }
 
     private func writing(_ body: (SQLiteConnection) throws(JournalFailure) -> Void) -> JournalFailure? {
