@@ -1,5 +1,6 @@
 import CLibrary
 package import PipelineCore
+import PipelineSQL
 import PipelineSQLite
 
 extension SQLiteJournal {

@@ -1,4 +1,5 @@
 import CSQLite
+import PipelineSQL
 
 /// One connection to a database file, with the statements that it has prepared.
 ///

@@ -1,7 +1,8 @@
 import CSQLite
+package import PipelineSQL
 
 /// The values of a statement's parameters by their names, without the colon: `["job": 7, "stage": "upload"]`.
-package typealias SQLiteValues = KeyValuePairs<String, any SQLiteValue>
+package typealias SQLiteValues = SQLNamedValues<any SQLiteValue>
 
 /// One prepared statement of a connection. Parameters and columns are found by name; a name that the statement does not
 /// have, and a parameter without a value, fail it with SQLITE_MISUSE.
@@ -58,14 +59,17 @@ package final class SQLiteStatement {
     }
 
     private func bind(_ values: SQLiteValues) throws(SQLiteError) {
-        guard values.count == parameters.names.count else {
-            throw misuse("\(parameters.names.count) parameters and \(values.count) values")
+        let pairs = values.pairs
+        guard pairs.count == parameters.names.count else {
+            throw misuse("\(parameters.names.count) parameters and \(pairs.count) values")
         }
         var next = 0
-        for (name, value) in values {
-            guard let index = parameters.index(of: name, from: next) else { throw misuse("no parameter \(name)") }
+        for place in pairs.indices {
+            guard let index = parameters.index(of: pairs[place].0, from: next) else {
+                throw misuse("no parameter \(pairs[place].0)")
+            }
             next = index + 1
-            let code = value.bind(to: self, at: Int32(next))
+            let code = pairs[place].1.bind(to: self, at: Int32(next))
             guard code == SQLITE_OK else {
                 defer { reset() }
                 throw connection.error(code)

@@ -1,4 +1,5 @@
 package import PipelineCore
+import PipelineSQL
 package import PipelineSQLite
 
 extension SQLiteConnection: JournalConnection {

@@ -122,7 +122,7 @@ extension PostgresConnection: JournalConnection {
     }
 
     private static func parameters(_ values: SQLValues) -> [(name: String, value: SQLParameter)] {
-        values.map { (name: $0.key, value: $0.value.parameter) }
+        values.pairs.map { (name: $0.0, value: $0.1.parameter) }
     }
 
     private static func forEach(

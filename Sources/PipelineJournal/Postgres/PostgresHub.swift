@@ -1,5 +1,6 @@
 import PipelineCore
 import PipelinePostgres
+import PipelineSQL
 import Synchronization
 
 /// The messages that this process gets from others and sends them over the database, and the jobs that it has claimed

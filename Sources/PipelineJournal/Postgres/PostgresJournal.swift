@@ -1,5 +1,6 @@
 package import PipelineCore
 package import PipelinePostgres
+import PipelineSQL
 import Synchronization
 
 /// The journal in a PostgreSQL database (14 or later) that many machines share.
