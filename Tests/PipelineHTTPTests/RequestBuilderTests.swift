@@ -121,7 +121,7 @@ struct RequestBuilderTests {
         #expect(again.boundary == context.boundary && other.boundary != context.boundary)
         #expect(again.boundary.hasPrefix("pipeline-") && again.boundary.utf8.count == 41)
         // Who knows the key does not know the boundary.
-        again.boundarySalt = "secret"
+        again.boundarySalt = { "secret" }
         #expect(again.boundary != context.boundary)
         other.key = ""
         #expect(other.boundary != other.boundary)

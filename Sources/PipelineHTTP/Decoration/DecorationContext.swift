@@ -10,8 +10,8 @@ public struct DecorationContext: Sendable {
     public var time: @Sendable () -> Duration
     /// That many random bytes.
     public var randomBytes: @Sendable (Int) -> [UInt8]
-    /// Known to nobody who could put a boundary into what a form carries, and the same over restarts; empty for none.
-    package var boundarySalt = ""
+    /// Gives what nobody knows who could put a boundary into what a form carries, the same over restarts; empty for none.
+    package var boundarySalt: @Sendable () -> String = { "" }
 
     /// Makes what decorators read besides the request.
     ///
@@ -41,7 +41,7 @@ public struct DecorationContext: Sendable {
     /// again under it; random without a key.
     package var boundary: String {
         guard !key.isEmpty else { return "pipeline-\(randomHex(bytes: 16))" }
-        let name = "pipeline-boundary\n\(boundarySalt)\n\(key)"
+        let name = "pipeline-boundary\n\(boundarySalt())\n\(key)"
         return "pipeline-\(SHA256.hash(data: Array(name.utf8)).hex.prefix(32))"
     }
 

@@ -113,7 +113,7 @@ struct RenderedRequest: Sendable {
         var decoration = network.context
         decoration.key = key
         decoration.attempt = context.facts.attempt
-        decoration.boundarySalt = context.digest(Array("boundary \(key)".utf8))
+        decoration.boundarySalt = { [key] in context.digest(Array("boundary \(key)".utf8)) }
         return decoration
     }
 
