@@ -1,8 +1,9 @@
 import JSONPath
 
-/// A checked pipeline: every reference is known to lead somewhere, and each stage is made.
-package struct Plan: Sendable {
-    @Indirect package private(set) var definition: PipelineDefinition
+/// A checked pipeline: every reference is known to lead somewhere, and each stage is made. It never changes, and all that
+/// work on a job hand it on: one reference, not all its members'.
+package final class Plan: Sendable {
+    package let definition: PipelineDefinition
     /// The stages in an order in which each comes after all that it needs.
     package let stages: [PlannedStage]
     /// The stages that run, one after the other, when the job has ended.

@@ -15,8 +15,9 @@ package struct Indirect<Value: Sendable>: Sendable {
 
     @inlinable package init(wrappedValue: Value) { storage = Storage(wrappedValue) }
 
+    /// Read where it lies: who looks at one member copies that member alone.
     @inlinable package var wrappedValue: Value {
-        get { storage.value }
+        _read { yield storage.value }
         set { storage = Storage(newValue) }
     }
 }

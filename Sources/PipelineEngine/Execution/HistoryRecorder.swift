@@ -8,14 +8,15 @@ struct HistoryRecorder: Sendable {
     let job: JobID
     let pipeline: String
 
-    /// Notes changes that are about to be committed. `state` is asked for only where a remote job is concerned: each time
-    /// it is copied.
-    func note(_ changes: [JournalChange], in plan: Plan, of state: @autoclosure () -> JobState) {
+    /// Notes changes that are about to be committed. The state is only read, where it lies: by value it would be copied.
+    func note(_ changes: [JournalChange], of state: inout JobState) {
         guard let history = cache else { return }
         for change in changes {
             switch change {
             case .step(let key, _):
-                if case .remoteJob = plan.stage(key.stage)?.stage.work { noteRunning(key, state(), in: history) }
+                if case .remoteJob = state.table.plan.stage(key.stage)?.stage.work {
+                    noteRunning(key, state, in: history)
+                }
             case .sample(let sample): history.add(sample)
             case .released, .ended: history.forgetRunning(job, in: pipeline)
             case .submit, .fact, .event, .file, .resume, .taken, .requested, .answered, .callbacksTaken,
@@ -29,7 +30,7 @@ struct HistoryRecorder: Sendable {
     private func noteRunning(_ key: StepKey, _ state: JobState, in history: DurationHistoryCache) {
         if let sample = state.marks.runningSample(of: key, in: state.table) {
             history.setRunning(sample, job, key)
-        } else if let step = state.table.step(key), step.state.isEnded || step.attempts > 1 {
+        } else if let step = state.table.snapshot.steps[key], step.state.isEnded || step.attempts > 1 {
             history.forgetRunning(job, key, in: pipeline)
         }
     }

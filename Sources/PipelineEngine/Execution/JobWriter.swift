@@ -21,7 +21,7 @@ final class JobWriter {
         self.publisher = publisher
         self.notes = notes
         plan = state.table.plan
-        meter = JobMeter(state.snapshot)
+        meter = JobMeter(state.table.snapshot)
     }
 
     /// Journals a new job with all that was added so far, in one transaction.

@@ -48,7 +48,7 @@ package final class ParkedJob: Sendable {
         interactivity = state.interactivity
         reading = state.table.moment.reading
         self.overwrites = overwrites
-        pipeline = state.snapshot.record.pipeline
+        pipeline = state.table.snapshot.record.pipeline
         let notes = state.marks.steps.map { Note($0.key, $0.value) }
         rest = state.watch.isAtRest ? .waiting(notes) : .held(state.watch, notes)
     }

@@ -257,7 +257,7 @@ extension StageFacts {
         of key: StepKey, _ stage: PlannedStage, _ step: StepRecord, in state: JobState, now: Timestamp,
         overwrites: Bool, outlook: @escaping @Sendable () -> StageOutlook
     ) {
-        let record = state.snapshot.record
+        let record = state.table.snapshot.record
         self.init(
             job: record.id, submitName: record.submitName(of: key), pipeline: record.pipeline,
             attempt: step.state.attempt?.number ?? 1,
