@@ -913,4 +913,30 @@ struct ComputePollTests {
         }
         #expect(failed.failure.title == "service 'api' answered 500 Internal Server Error")
     }
+
+    /// It said nothing: who pays for the job believed it ended.
+    @Test("a job that has no \"cancel\" goes on at its service, and that is told")
+    func cannotCancel() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 201, #"{"id": "7"}"#)
+        let bench = try StageBench(
+            """
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "capture": { "id": "$.id" } },
+              "poll": { "GET": "/jobs/${{ self.id }}", \(states) } }
+            """, network: service.network)
+        #expect(await bench.cancel() == nil)
+        await bench.resume()
+        guard case .failed(let running)? = await bench.cancel() else {
+            Issue.record("what goes on was not told")
+            return
+        }
+        #expect(running.failure.title == "the stage has no \"cancel\", and the job goes on there")
+        bench.host.read { $0.record?.phase = .unknown }
+        guard case .failed(let unknown)? = await bench.cancel() else {
+            Issue.record("what may be there was not told")
+            return
+        }
+        #expect(unknown.failure.title == "it is not known whether the service took the submit")
+    }
 }

@@ -117,6 +117,15 @@ extension StageContext {
             hint: "look at the service: what was begun there goes on", service: service, place: facts.place)
     }
 
+    /// The failure of a cancellation that nobody can tell the service, of what a submit began there; nil where there is
+    /// nothing.
+    package func submitLeft(at service: String?) async -> StepFailure? {
+        if await hasOpenSubmit { return openSubmitFailure(at: service) }
+        guard await hasSubmitted else { return nil }
+        return StepFailure(
+            "the stage has no \"cancel\", and the job goes on there", service: service, place: facts.place)
+    }
+
     /// Returns whether a submit was accepted, and what its response gave is kept.
     public var hasSubmitted: Bool {
         get async { await host.submitRecord()?.phase == .submitted }

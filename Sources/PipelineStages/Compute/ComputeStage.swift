@@ -38,9 +38,13 @@ struct ComputeStage: Stage {
         return try await watch(checkpoint, in: context)
     }
 
-    /// Tells the service, when the submit is known to be there. What is gone already is as good.
+    /// Tells the service, when the submit is known to be there. What is gone already is as good; what can't be told goes on,
+    /// and is paid for.
     func cancel(from checkpoint: ComputeCheckpoint?, in context: Context) async throws(StageFailure) {
-        guard let cancelRequest else { return }
+        guard let cancelRequest else {
+            if submit != nil, let left = await context.submitLeft(at: requests.service?.name) { throw .definite(left) }
+            return
+        }
         if try await !mayCancel(checkpoint, in: context) {
             guard let submit, await context.hasOpenSubmit else { return }
             try await settle(submit, checkpoint ?? ComputeCheckpoint(), in: context)
