@@ -350,7 +350,7 @@ actor JobExecutor {
         try await writer.commit()
         // Nothing is done for steps any more; a service may take its time over a cancellation.
         publisher.confirm(allBut: [])
-        guard let stage = state.table.plan.stage(key.stage), let step = state.table.snapshot.steps[key] else { return nil }
+        guard let stage = state.table.plan.stage(key.stage), let step = snapshot.steps[key] else { return nil }
         return await calls.cancellation(at: ports.clock.now).tell(
             stage.stage, step.checkpoint, by: ports.clock, host(for: key, stage, step))
     }

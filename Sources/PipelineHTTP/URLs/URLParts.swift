@@ -35,11 +35,12 @@ package struct URLParts: Sendable, Equatable {
 
     /// Scheme, host and port (RFC 6454), with the port always written out and no user.
     package var origin: String {
-        let host = Self.user(of: authority).map { String(authority[$0.host...]) } ?? authority
-        let bare = host.lowercased()
-        let endsInDigit = bare.utf8.last.map { (0x30...0x39).contains($0) } == true
-        let hasPort = endsInDigit && Self.hasPortSeparator(bare)
-        return "\(scheme)://\(hasPort ? bare : bare + (scheme == "https" ? ":443" : ":80"))"
+        var authority = authority
+        let (host, hasPort) = authority.withUTF8 { bytes in
+            let host = bytes[(bytes.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? 0)...]
+            return (String(decoding: host, as: UTF8.self).lowercased(), Self.hasPort(host))
+        }
+        return scheme + "://" + host + (hasPort ? "" : scheme == "https" ? ":443" : ":80")
     }
 
     static func haveSameOrigin(_ first: String, _ second: String) -> Bool {
@@ -66,9 +67,10 @@ package struct URLParts: Sendable, Equatable {
         authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { ($0, authority.utf8.index(after: $0)) }
     }
 
-    /// Returns whether there is a colon before a port; an IPv6 address's own colons stand in brackets.
-    private static func hasPortSeparator(_ host: String) -> Bool {
-        guard let colon = host.utf8.lastIndex(of: UInt8(ascii: ":")) else { return false }
-        return host.utf8.lastIndex(of: UInt8(ascii: "]")).map { $0 < colon } ?? true
+    /// Returns whether a port stands after a colon; an IPv6 address's own colons stand in brackets.
+    private static func hasPort(_ host: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        guard let last = host.last, (0x30...0x39).contains(last), let colon = host.lastIndex(of: UInt8(ascii: ":"))
+        else { return false }
+        return host.lastIndex(of: UInt8(ascii: "]")).map { $0 < colon } ?? true
     }
 }

@@ -117,9 +117,7 @@ struct URLTemplate: Sendable {
         guard !values.isEmpty else { return }
         let bytes = Array(text.utf8)
         var start = 0
-        if let scheme = text.firstRange(of: "://") {
-            start = text.utf8.distance(from: text.startIndex, to: scheme.upperBound)
-        }
+        if let colon = bytes.indices.first(where: { bytes[$0...].starts(with: "://".utf8) }) { start = colon + 3 }
         let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.count
         while start < end {
             let stop = bytes[start..<end].firstIndex(of: UInt8(ascii: "/")) ?? end
@@ -142,7 +140,9 @@ struct URLTemplate: Sendable {
 
     /// `.` or `..` as what a segment stands for, its dots plain or as `%2e`; nil for any other.
     private static func dots(_ segment: ArraySlice<UInt8>) -> String? {
-        guard (1...6).contains(segment.count) else { return nil }
+        guard (1...6).contains(segment.count), let first = segment.first,
+            first == UInt8(ascii: ".") || first == UInt8(ascii: "%")
+        else { return nil }
         let plain = String(decoding: segment, as: UTF8.self).lowercased().replacing("%2e", with: ".")
         return plain == "." || plain == ".." ? plain : nil
     }

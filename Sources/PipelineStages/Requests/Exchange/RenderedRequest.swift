@@ -131,6 +131,7 @@ struct RenderedRequest: Sendable {
     }
 
     private static func withoutUser(_ url: String) -> String {
+        guard url.utf8.contains(UInt8(ascii: "@")) else { return url }
         let scalars = url.unicodeScalars
         guard let start = scalars.firstRange(of: "://".unicodeScalars)?.upperBound else { return url }
         let authority = scalars[start...].prefix { $0 != "/" }
