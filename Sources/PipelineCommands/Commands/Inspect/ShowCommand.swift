@@ -114,6 +114,7 @@ struct ShowCommand: WorkspaceCommand {
             exchanges: found.snapshot.ended == nil ? workspace.exchanges.records(of: record.id) : [],
             width: console.dataColumns)
         for line in text.lines { console.data(line) }
+        for line in try await JobWarnings(of: found.snapshot, in: journal).lines { console.data(line) }
         let phase = found.snapshot.phase(isOwned: found.owner != nil)
         if phase != .succeeded, phase != .cancelled, let change = DocumentNote(of: found.snapshot) {
             console.data("document  \(change.text)" as StyledText)
