@@ -10,6 +10,11 @@ struct AccessToken: Sendable {
     /// The refresh token that takes the place of the one that was sent.
     let rotated: String?
 
+    /// Returns whether it is to be given out: it is not the one that a service did not take, and not near its end.
+    func serves(insteadOf refused: String?, now: Duration) -> Bool {
+        text != refused && renewal.map { now < $0 } ?? true
+    }
+
     /// A token that was signed here.
     init(signed text: String, obtained: Duration, lifetime: Duration) {
         self.text = text

@@ -85,8 +85,8 @@ public final class AccessTokens: Sendable {
         from source: TokenSource, insteadOf refused: String? = nil, options: ExchangeOptions = ExchangeOptions()
     ) async throws(ExchangeFailure) -> String {
         let known = state.withLock { $0.entries[source]?.token }
-        if let known, known.text != refused, known.renewal.map({ time() < $0 }) ?? true { return known.text }
-        switch await fetched(source, options) {
+        if let known, known.serves(insteadOf: refused, now: time()) { return known.text }
+        switch await fetched(source, insteadOf: refused, options) {
         case .success(let token): return token.text
         case .failure(let failure):
             // A renewal ahead of time that fails costs nothing while the old token is good.
@@ -95,14 +95,16 @@ public final class AccessTokens: Sendable {
         }
     }
 
-    private func fetched(_ source: TokenSource, _ options: ExchangeOptions) async -> ServiceResponse {
+    private func fetched(
+        _ source: TokenSource, insteadOf refused: String?, _ options: ExchangeOptions
+    ) async -> ServiceResponse {
         let number = state.withLock { state in
             state.lastWaiter += 1
             return state.lastWaiter
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                wait(continuation, number, for: source, options)
+                wait(continuation, number, for: source, insteadOf: refused, options)
             }
         } onCancel: {
             giveUp(number, source)
@@ -128,12 +130,16 @@ public final class AccessTokens: Sendable {
     /// it is spending.
     private func wait(
         _ continuation: CheckedContinuation<ServiceResponse, Never>, _ number: UInt64, for source: TokenSource,
-        _ options: ExchangeOptions
+        insteadOf refused: String?, _ options: ExchangeOptions
     ) {
         if Task.isCancelled { return continuation.resume(returning: .failure(.cancelled())) }
         let now = time()
-        let failure = state.withLock { state -> ExchangeFailure? in
-            if let failure = state.entries[source]?.pause?.failure(now: now) { return failure }
+        let known = state.withLock { state -> ServiceResponse? in
+            // The one that was asked for meanwhile.
+            if let token = state.entries[source]?.token, token.serves(insteadOf: refused, now: now) {
+                return .success(token)
+            }
+            if let failure = state.entries[source]?.pause?.failure(now: now) { return .failure(failure) }
             state.entries[source, default: Entry()].waiters[number] = continuation
             if state.entries[source]?.fetch == nil {
                 let task = Task { await self.fetch(source, number, options) }
@@ -141,7 +147,7 @@ public final class AccessTokens: Sendable {
             }
             return nil
         }
-        if let failure { return continuation.resume(returning: .failure(failure)) }
+        if let known { return continuation.resume(returning: known) }
         if case .endpoint = source { options.onAuthentication?() }
     }
 

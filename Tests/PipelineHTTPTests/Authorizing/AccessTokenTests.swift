@@ -71,6 +71,11 @@ struct AccessTokenTests {
 
     @Test("however many requests wait, the token is asked for once, in a form, with the client in the header")
     func once() async throws {
+        // One that had just seen no token asked again when the answer came in that moment.
+        for _ in 1...100 { try await askOnce() }
+    }
+
+    private func askOnce() async throws {
         let world = World(isHeld: true)
         let network = world.network
         try await withThrowingTaskGroup(of: Int.self) { group in
