@@ -38,14 +38,32 @@ struct PluginFindingTests {
             folders: PluginFolders([first.folder.path, second.folder.path]),
             settings: PluginSettings(environment: [:], limits: PluginBench.quick), reserved: [.stage: ["upload"]])
         let reports = await host.reports()
-        #expect(reports.map(\.program.name) == ["demo", "broken", "demo", "upload"])
-        #expect(reports.map(\.isUsable) == [true, false, false, false])
+        #expect(reports.map(\.program.name) == ["demo", "broken", "demo", "upload", "noprogram"])
+        #expect(reports.map(\.isUsable) == [true, false, false, false, false])
         #expect(reports[0].problems.isEmpty)
         #expect(reports[1].problems.first?.contains("ended with status 4") == true, "\(reports[1].problems)")
         #expect(reports[2].problems == ["it is hidden by \(first.folder.path)/pipeline-stage-demo"])
         #expect(reports[3].problems.first?.contains("built in") == true)
+        let path = "\(second.folder.path)/pipeline-stage-noprogram"
+        #expect(reports[4].problems == ["it may not be executed; chmod +x \(path)"])
         #expect(reports[0].json["version"] == "1")
         #expect(await host.plugins().stages.map(\.name) == ["demo"])
+    }
+
+    /// It was no kind at all, and nothing said why.
+    @Test("A file that may not be executed is told where a document names it, and hides no program")
+    func notExecutable() async throws {
+        let (first, second) = (try PluginBench(""), try PluginBench(""))
+        try first.folder.write("pipeline-stage-late", "")
+        let report = try await first.report(kind: "late")
+        let path = "\(first.folder.path)/pipeline-stage-late"
+        #expect(report.contains("the plugin 'late' at \(path) may not be executed"), "\(report)")
+        #expect(report.contains("chmod +x \(path)"))
+        try second.program("pipeline-stage-late", PluginBench.prelude(#"{"kind": "late"}"#))
+        let programs = PluginFolders([first.folder.path, second.folder.path]).programs()
+        let late = programs.filter { $0.name == "late" }
+        #expect(late.map(\.path) == ["\(second.folder.path)/pipeline-stage-late"])
+        #expect(late.map(\.hiddenBy) == [nil])
     }
 
     @Test("Only plugins whose name stands in the document are started, each once")

@@ -28,6 +28,7 @@ package struct PluginFolders: Sendable, Hashable {
     }
 
     /// The programs of all roles, one role after the other; those of a role in the order of the folders and then of the names.
+    /// Files that nobody may execute come last: they can't be used, and hide nothing.
     package func programs() -> [PluginProgram] {
         let names = paths.map { Self.names(in: $0) }
         return PluginRole.allCases.flatMap { programs($0, among: names) }
@@ -37,16 +38,21 @@ package struct PluginFolders: Sendable, Hashable {
         let prefix = role.prefix
         var first: [String: String] = [:]
         var programs: [PluginProgram] = []
+        var unusable: [PluginProgram] = []
         for (folder, names) in zip(paths, names) {
             for file in names where file.hasPrefix(prefix) {
                 let name = String(file.dropFirst(prefix.count))
                 let path = "\(folder)/\(file)"
-                guard Self.isName(name), Self.isProgram(path) else { continue }
+                guard Self.isName(name), Self.isFile(path) else { continue }
+                guard Self.isProgram(path) else {
+                    unusable.append(PluginProgram(name: name, path: path, role: role, isExecutable: false))
+                    continue
+                }
                 programs.append(PluginProgram(name: name, path: path, role: role, hiddenBy: first[name]))
                 if first[name] == nil { first[name] = path }
             }
         }
-        return programs
+        return programs + unusable.filter { first[$0.name] == nil }
     }
 
     /// The first program of that file name; nil when there is none.
@@ -72,9 +78,11 @@ package struct PluginFolders: Sendable, Hashable {
         }
     }
 
-    static func isProgram(_ path: String) -> Bool {
+    static func isProgram(_ path: String) -> Bool { isFile(path) && access(path, X_OK) == 0 }
+
+    private static func isFile(_ path: String) -> Bool {
         var facts = stat()
-        return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
+        return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
     }
 
     /// The beginning of the names of plugins of all roles.
@@ -106,12 +114,17 @@ package struct PluginProgram: Sendable, Hashable {
     package let role: PluginRole
     /// The program of the same name in an earlier folder, which is used instead of this one.
     package let hiddenBy: String?
+    /// False for a file that this process may not execute.
+    package let isExecutable: Bool
 
-    package init(name: String, path: String, role: PluginRole = .stage, hiddenBy: String? = nil) {
+    package init(
+        name: String, path: String, role: PluginRole = .stage, hiddenBy: String? = nil, isExecutable: Bool = true
+    ) {
         self.name = name
         self.path = path
         self.role = role
         self.hiddenBy = hiddenBy
+        self.isExecutable = isExecutable
     }
 }
 

@@ -25,7 +25,7 @@ package final class PluginHost: Sendable {
         guard !programs.isEmpty else { return PluginSet() }
         let text = String(decoding: source.bytes, as: UTF8.self)
         var set = await plugins(of: programs.filter { text.contains("\"\($0.name)\"") }, withBroken: true)
-        set.installedStages = programs.filter { $0.role == .stage }.map(\.name)
+        set.installedStages = programs.filter { $0.role == .stage && $0.isExecutable }.map(\.name)
         return set
     }
 
@@ -87,6 +87,10 @@ package final class PluginHost: Sendable {
     }
 
     private func description(of program: PluginProgram) async -> Result<PluginDescription, PluginFault> {
+        guard program.isExecutable else {
+            return .failure(
+                PluginFault(.notStarted, "may not be executed", hint: "chmod +x \(program.path)"))
+        }
         if let known = described.withLock({ $0[program.path] }) { return known }
         let result = await PluginInquiry(program: program, settings: settings).describe()
         described.withLock { $0[program.path] = result }
