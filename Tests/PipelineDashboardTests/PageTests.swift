@@ -321,7 +321,8 @@ struct PageTests {
                 "9/api\" }", with: "9/api\", \"limits\": { \"computations\": 20 } }")
             try await world.make(2, model: .succeeded([:]), kind: .jobSucceeded, source: source)
             let job = try await world.make(1, source: source)
-            try await world.journal.commit([.measured(measured)], under: Lease(job: job, owner: world.owner, epoch: 1))
+            try await world.journal.commit(
+                [.measured(measured), .released(.paused)], under: Lease(job: job, owner: world.owner, epoch: 1))
             let page = try await world.get("/services", cookie: cookie).body
             #expect(page.contains("0<small>of 20</small>"))
             let row = try #require(page.firstRange(of: "<tr><td>studio</td>"))

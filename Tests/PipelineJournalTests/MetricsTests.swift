@@ -56,11 +56,14 @@ struct MetricsTests {
             try await Task.sleep(for: .milliseconds(50))
         }
         #expect(try await journal.measured().sums[polls]?.sum == 50)
-        // What is held at the end is written then.
+        // What is held when a process ends is written then, and what is held of a job with its end.
         try await journal.commit([.measured(polled)], under: lease)
         await journal.close()
         let again = try #require(try world.open() as? any DatabaseJournal)
         #expect(try await again.measured().sums[polls]?.sum == 51)
+        let next = try await again.acquire(JobSnapshot.example(1).record.id, for: owner)
+        try await again.commit([.measured(polled), .released(.paused)], under: next)
+        #expect(try await again.measured().sums[polls]?.sum == 52)
     }
 
     @Test("a commit that is refused counts nothing", arguments: JournalKind.databases)

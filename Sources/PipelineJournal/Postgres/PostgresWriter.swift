@@ -246,7 +246,7 @@ extension PostgresWriter {
             try connection.send(text: "COMMIT")
             try connection.drained()
             connection.markTransaction(false)
-            group.lagging.countCommit(ContinuousClock.now - start)
+            group.lagging.observe(ContinuousClock.now - start)
             return .committed(group)
         } catch {
             let failure = JournalFailure(error, at: address)

@@ -9,7 +9,7 @@ struct CommitGroup {
     let leases: Owners
     let known: KnownMetrics
     /// The measurements of the calls that were kept: written once for all.
-    private var measured = Measurements()
+    private var gathered = GatheredMeasurements.Content()
     /// Those that may wait; once the group is committed, without what it wrote.
     private(set) var lagging: LaggingMeasurements
     /// The closures that tell the callers whose rows were kept.
@@ -39,7 +39,7 @@ struct CommitGroup {
             if isCommitted {
                 // Whoever comes next finds another journal, or none: a submit that only this one knows would be sent twice.
                 if connection.hasMoved { throw .moved(file: connection.path) }
-                try rows.insert(lagging.exchange(measured))
+                try rows.insert(lagging.exchange(gathered))
                 try rows.run("COMMIT")
             } else {
                 connection.rollBack()
@@ -67,7 +67,7 @@ struct CommitGroup {
         rows.gathered = GatheredMeasurements()
         do throws(JournalFailure) {
             kept.append(try call.perform(rows))
-            measured.add(rows.gathered.all)
+            gathered.add(rows.gathered.all)
         } catch {
             guard error.concernsOneCall, rows.connection.isInTransaction else { throw error }
             refused.append((call, error))

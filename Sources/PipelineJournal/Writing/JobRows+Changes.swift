@@ -31,10 +31,12 @@ extension JobRows {
                 ["request": request.rawValue, "job": job])
         case .released(.crashed): throw .mistake("no owner lives to say that it crashed")
         case .released(let cause):
+            gathered.noteEnd()
             try run(
                 "UPDATE jobs SET cause = :cause, later_cause = :later_cause, owner = NULL WHERE number = :job",
                 ["cause": cause?.column, "later_cause": cause?.laterColumn, "job": job])
         case .ended(let time):
+            gathered.noteEnd()
             try run("UPDATE jobs SET ended = :ended, owner = NULL WHERE number = :job", ["ended": time, "job": job])
         case .callbacksTaken(let key): try callbacks.take(key, job)
         case .callbackJudged(let key, let id, let isMatch): try callbacks.judge(key, id, isMatch: isMatch, job)

@@ -103,15 +103,6 @@ extension JournalAccess {
     }
 }
 
-/// The measurements of calls of one transaction, which are written once for all of them.
-final class GatheredMeasurements: Sendable {
-    private let measured = Mutex(Measurements())
-
-    var all: Measurements { measured.withLock { $0 } }
-
-    func add(_ other: Measurements) { measured.withLock { $0.add(other) } }
-}
-
 extension MetricNames {
     /// The labels whose names are limited.
     static let limited: Set<String> = ["pipeline", "service"]

@@ -89,7 +89,7 @@ extension JournalWriter {
         guard let failure else {
             if group.isCommitted {
                 lagging = group.lagging
-                lagging.countCommit(ContinuousClock.now - start)
+                lagging.observe(ContinuousClock.now - start)
             }
             return finish(group, began: began)
         }

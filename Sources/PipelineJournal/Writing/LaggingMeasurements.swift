@@ -1,7 +1,8 @@
 import PipelineCore
+import Synchronization
 
-/// What a writer measured, and calls did, that no promise rests on: it is written once a second, with what else is written
-/// then, or alone.
+/// What a writer measured, and calls did, that no promise rests on: it is written when a job ends or is let go, else once a
+/// second, with what else is written then, or alone.
 struct LaggingMeasurements {
     private var held = Measurements()
     /// The time at which the first of them came that calls brought.
@@ -17,10 +18,11 @@ struct LaggingMeasurements {
     var isDue: Bool { milliseconds == 0 }
     var isEmpty: Bool { held.isEmpty }
 
-    /// Takes in what a transaction is to add, and gives what it adds at once: once the second is over, all there is.
-    mutating func exchange(_ measured: Measurements) -> Measurements {
-        if isDue { return takeAll(with: measured) }
-        var prompt = measured
+    /// Takes in what the calls of a transaction measured, and counts it; gives what it is to add to the rows.
+    mutating func exchange(_ gathered: GatheredMeasurements.Content) -> Measurements {
+        held.count(.journalCommits, [])
+        if gathered.endsJob || isDue { return takeAll(with: gathered.measured) }
+        var prompt = gathered.measured
         let lagging = prompt.takeLagging()
         if !lagging.isEmpty {
             held.add(lagging)
@@ -36,12 +38,31 @@ struct LaggingMeasurements {
         return held
     }
 
-    /// Counts a transaction; that is no reason for another one.
-    mutating func countCommit(_ duration: Duration) {
-        held.count(.journalCommits, [])
-        held.observe(.journalCommit, [], duration / .seconds(1))
-    }
+    /// Keeps how long a transaction took; that is no reason for another one.
+    mutating func observe(_ duration: Duration) { held.observe(.journalCommit, [], duration / .seconds(1)) }
 
     /// Waits for another second: they could not be written.
     mutating func postpone() { since = ContinuousClock.now }
+}
+
+/// The measurements of calls of one transaction, which are written once for all of them.
+final class GatheredMeasurements: Sendable {
+    struct Content {
+        var measured = Measurements()
+        /// True if a job ends by the transaction, or is let go: nothing is held back of it then.
+        var endsJob = false
+
+        mutating func add(_ other: Content) {
+            measured.add(other.measured)
+            endsJob = endsJob || other.endsJob
+        }
+    }
+
+    private let content = Mutex(Content())
+
+    var all: Content { content.withLock { $0 } }
+
+    func add(_ measured: Measurements) { content.withLock { $0.measured.add(measured) } }
+
+    func noteEnd() { content.withLock { $0.endsJob = true } }
 }
