@@ -29,20 +29,15 @@ extension JobExecutor {
 
     /// The engine's side of a call of the step's stage.
     func host(for key: StepKey, _ stage: PlannedStage, _ step: StepRecord) -> StepHost {
-        let facts = reading(&state) { state in
-            StageFacts(
-                of: key, stage, step, in: state, now: ports.clock.now, overwrites: options.overwrites,
-                outlook: history.outlook(of: key, stage, in: state))
-        }
+        let state = state
+        let facts = StageFacts(
+            of: key, stage, step, in: state, now: ports.clock.now, overwrites: options.overwrites,
+            outlook: history.outlook(of: key, stage, in: state))
         return StepHost(
             facts: facts, itemLabel: state.table.snapshot.record.itemLabel, begin: state.table.moment,
             channel: channel(for: key), lease: writer.lease, document: state.table.plan.definition, ports: ports,
             redactor: redactor, notes: notes)
     }
-
-    /// Reads the state where it lies: a member of an actor that is handed on by value is copied first, with a hundred
-    /// references to count.
-    private func reading<Value>(_ state: inout JobState, _ read: (JobState) -> Value) -> Value { read(state) }
 
     private func scope(for key: StepKey) -> Scope { state.table.scope(for: key) }
 

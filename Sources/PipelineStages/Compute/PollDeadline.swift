@@ -68,6 +68,9 @@ struct PollDeadline {
                 guard case .failed(let failed) = error else { throw error }
                 failure.hint = "the service could not be told to stop the job: \(failed.failure.title)"
             }
+        } else if stage.submit != nil {
+            let goesOn = "the job goes on at the service, where \"cancel\" would end it"
+            failure.hint = failure.hint.map { "\(goesOn); \($0)" } ?? goesOn
         }
         throw .definite(failure)
     }
