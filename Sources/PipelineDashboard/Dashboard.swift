@@ -217,10 +217,15 @@ package final class Dashboard: Sendable {
         }
         let jobs = try await chosen(form)
         guard !jobs.isEmpty else {
+            if form["all"] == nil, !form.all("job").isEmpty {
+                return .html(page(nil).failed("The job is gone", "It was removed meanwhile."), status: 404)
+            }
             return .html(page(nil).failed("No job was chosen", "Tick the boxes before their rows."), status: 400)
         }
+        let targets = jobs.filter { action.applies(to: $0) }
         do throws(ActionFailure) {
-            try await actions.perform(action, on: JobActionTargets(jobs, action))
+            if targets.isEmpty { throw ActionFailure(action.refusal(of: jobs), isRefusal: true) }
+            try await actions.perform(action, on: JobActionTargets(targets, action))
         } catch {
             let said = page(nil).failed(error.failure.title, error.failure.hint ?? "")
             return .html(said, status: error.isRefusal ? 409 : 500)

@@ -1,4 +1,5 @@
 import Foundation
+import JSONPath
 import PipelineCore
 import PipelineTestKit
 import Testing
@@ -214,6 +215,40 @@ struct SafetyTests {
         }
     }
 
+    /// 'Retry' for all that match began again what a person had cancelled, and paid for it again.
+    @Test("an action is for the jobs that it fits as they stand, and says so where it fits none")
+    func fitting() async throws {
+        let recorder = Recorder()
+        try await withWorld(actions: recorder) { world in
+            try await world.make(1, model: .failed(StepFailure("no credit")), kind: .jobFailed)
+            let cancelled = try await world.make(2, model: .cancelled, kind: .jobCancelled)
+            let running = try await world.make(3)
+            let succeeded = try await world.make(4, model: .succeeded([:]), kind: .jobSucceeded)
+            let cookie = try await world.signIn()
+            func post(_ body: String) async throws -> RawResponse {
+                try await world.send(
+                    "POST /actions HTTP/1.1\r\nHost: \(world.host)\r\nCookie: \(cookie)\r\nSec-Fetch-Site: same-origin\r\n"
+                        + "Connection: close\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+                        + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            }
+            #expect(try await world.get("/", cookie: cookie).shows("> all that match</label>"))
+            #expect(try await post("action=retry&all=1").status == 303)
+            #expect(try await post("action=cancel&all=1").status == 303)
+            #expect(recorder.asked == ["retry 1", "cancel 1"])
+            for (action, job, said) in [
+                ("retry", cancelled, "was cancelled"), ("retry", running, "has not ended"),
+                ("retry", succeeded, "has failed"), ("resume", cancelled, "has ended already"),
+                ("pause", succeeded, "has ended already"), ("cancel", succeeded, "has ended already"),
+            ] {
+                let answer = try await post("action=\(action)&job=\(job)")
+                #expect(answer.status == 409 && answer.shows(said), "\(action) \(said)")
+            }
+            #expect(try await post("action=pause&job=\(cancelled)&job=\(succeeded)").shows("the 2 jobs have ended"))
+            #expect(try await post("action=cancel&job=01m8nosuchjob").status == 404)
+            #expect(recorder.asked.count == 2)
+        }
+    }
+
     /// Every refusal was answered as a failure of the server.
     @Test(
         "what can't be done as the jobs stand is answered with 409, and what is broken with 500",
@@ -227,7 +262,7 @@ struct SafetyTests {
             }
         }
         try await withWorld(actions: Refuser(isRefusal: isRefusal)) { world in
-            let job = try await world.make(1)
+            let job = try await world.make(1, model: .failed(StepFailure("no credit")), kind: .jobFailed)
             let cookie = try await world.signIn()
             let body = "action=retry&job=\(job)"
             let answer = try await world.send(

@@ -43,3 +43,33 @@ package struct JobActionTargets: Sendable, Hashable {
         }
     }
 }
+
+extension JobAction {
+    /// Returns whether it is for a job as it stands. A list of many begins nothing again that was cancelled: who wants that
+    /// names the job to `pipeline`.
+    func applies(to job: OwnedJob) -> Bool {
+        let phase = job.snapshot.phase(isOwned: job.owner != nil)
+        switch self {
+        case .retry:
+            if let batch = job.snapshot.batch { return batch.count(.failed) > 0 && phase != .cancelled }
+            return phase == .failed
+        case .resume, .pause, .cancel: return !phase.isEnded
+        }
+    }
+
+    /// Says why it is for none of the jobs.
+    func refusal(of jobs: [OwnedJob]) -> StepFailure {
+        guard let only = jobs.first, jobs.count == 1 else {
+            return StepFailure(
+                self == .retry ? "none of the \(jobs.count) jobs has failed" : "the \(jobs.count) jobs have ended already")
+        }
+        let id = only.snapshot.record.id
+        switch (self, only.snapshot.phase(isOwned: only.owner != nil)) {
+        case (.retry, .cancelled):
+            return StepFailure("job \(id) was cancelled", hint: "'pipeline retry \(id)' begins it again all the same")
+        case (.retry, .succeeded): return StepFailure("nothing of job \(id) has failed")
+        case (.retry, _): return StepFailure("job \(id) has not ended")
+        case (.resume, _), (.pause, _), (.cancel, _): return StepFailure("job \(id) has ended already")
+        }
+    }
+}

@@ -169,9 +169,8 @@ struct JobsPage {
         let hidden = pairs.compactMap { name, value -> Markup? in
             value.map { "<input type=\"hidden\" name=\"\(name)\" value=\"\($0)\">" }
         }
-        let every: Markup =
-            isAll && query.before == nil
-            ? "" : "<label><input type=\"checkbox\" name=\"all\" value=\"1\"> all that match, up to 1000</label>"
+        let limit = isAll && query.before == nil ? "" : ", up to \(JobActionTargets.limit)"
+        let every: Markup = "<label><input type=\"checkbox\" name=\"all\" value=\"1\"> all that match\(limit)</label>"
         return """
             <form action="\(page.base)/actions" method="post">\(hidden)\(table)\
             <div class="actions" role="group" aria-label="With the chosen jobs">\(every)\(JobPage.buttons(JobAction.allCases))</div>\
