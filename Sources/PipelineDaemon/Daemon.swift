@@ -220,8 +220,8 @@ final class Daemon: Sendable {
 
     private func answer(_ request: ControlRequest) -> JSON {
         switch request {
-        case .take(let job, let values, let retriesFailed):
-            jobs.name(job, values, retriesFailed: retriesFailed)
+        case .take(let job, let values, let retriesFailed, let ended):
+            jobs.name(job, values, retriesFailed: retriesFailed, ended: ended)
             if !jobs.batches.knock(job) { scheduler.knock(job) }
             return ["taken": .string(job.text)]
         case .lend(let job, let values):

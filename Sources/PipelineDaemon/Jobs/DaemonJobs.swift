@@ -10,6 +10,11 @@ final class DaemonJobs: JobSource {
     /// The request of a person by name, until the job is taken up.
     private struct Named {
         var retriesFailed = false
+        /// The end of the job that is to be tried again; nil for one that had not ended, or is not known.
+        var ended: Timestamp?
+
+        /// Returns whether the job was begun again since: by another who asked for the same.
+        func isDone(by job: JobSnapshot) -> Bool { retriesFailed && ended != nil && ended != job.ended }
     }
 
     private struct State {
@@ -57,11 +62,11 @@ final class DaemonJobs: JobSource {
     }
 
     /// Keeps what was handed over for a job that is to be taken up by name.
-    func name(_ job: JobID, _ values: HandedValues, retriesFailed: Bool) {
+    func name(_ job: JobID, _ values: HandedValues, retriesFailed: Bool, ended: Timestamp? = nil) {
         state.withLock { state in
             state.handed[job] = values.over(state.handed[job] ?? HandedValues())
             state.lent.remove(job)
-            state.named[job] = Named(retriesFailed: retriesFailed)
+            state.named[job] = Named(retriesFailed: retriesFailed, ended: ended)
         }
     }
 
@@ -191,8 +196,9 @@ final class DaemonJobs: JobSource {
 
     private func open(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle? {
         if batches.knock(job) { return nil }
-        let named = state.withLock { $0.named.removeValue(forKey: job) }
+        var named = state.withLock { $0.named.removeValue(forKey: job) }
         guard let snapshot = try await journal.snapshot(of: job) else { return nil }
+        if named?.isDone(by: snapshot) == true { named = nil }
         guard Self.mayTake(snapshot, named) else {
             batches.rested(job, .success(.lost), of: snapshot.record.item)
             return try await tell(snapshot)

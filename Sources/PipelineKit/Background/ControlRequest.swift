@@ -3,8 +3,9 @@ package import PipelineCore
 
 /// A request to the background owner over its control socket.
 package enum ControlRequest: Sendable {
-    /// Take the job up, with the values of its secrets, which are kept in memory only.
-    case take(JobID, HandedValues, retriesFailed: Bool)
+    /// Take the job up, with the values of its secrets, which are kept in memory only. `ended` is when it ended, as the person
+    /// saw it who wants tried again what failed: one that was begun again since is not begun a third time.
+    case take(JobID, HandedValues, retriesFailed: Bool, ended: Timestamp?)
     /// Verify pushes with these values for the job, which stays with another process.
     case lend(JobID, HandedValues)
     /// Say how you are.
@@ -15,10 +16,11 @@ package enum ControlRequest: Sendable {
     /// The form on the wire.
     package var json: JSON {
         switch self {
-        case .take(let job, let values, let retriesFailed):
+        case .take(let job, let values, let retriesFailed, let ended):
             [
                 "type": "take", "job": .string(job.text), "secrets": .object(values.secrets),
                 "inputs": .object(values.inputs), "retriesFailed": .bool(retriesFailed),
+                "ended": (ended?.description).map { .string($0) } ?? .null,
             ]
         case .lend(let job, let values):
             [
@@ -40,7 +42,9 @@ package enum ControlRequest: Sendable {
             self =
                 json["type"]?.string == "lend"
                 ? .lend(JobID(job), values)
-                : .take(JobID(job), values, retriesFailed: json["retriesFailed"]?.bool ?? false)
+                : .take(
+                    JobID(job), values, retriesFailed: json["retriesFailed"]?.bool ?? false,
+                    ended: json["ended"]?.moment)
         case "status": self = .status
         case "dashboard": self = .dashboard
         default: return nil

@@ -93,6 +93,37 @@ struct BackgroundTests {
         }
     }
 
+    /// It was kept until the first had failed, and the service was asked, and paid, once more.
+    @Test("a job that is tried again is not tried a third time by a second word for the same")
+    func retriedOnce() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { request in
+            let end = ScriptedAnswer.Step.send(422, [], Array("no credit".utf8))
+            return ScriptedAnswer(request.number == 1 ? [end] : [.wait(gate), end])
+        }
+        defer { server.stop() }
+        try await withBackground { workplace, _, _ in
+            let file = try workplace.write(
+                "pay.json",
+                #"""
+                { "pipeline": 1, "name": "pay", "services": { "s": { "url": "\#(server.url)" } },
+                  "stages": [ { "id": "order", "kind": "request", "service": "s", "request": { "POST": "/orders" },
+                                "capture": { "id": "$.id" } } ] }
+                """#)
+            #expect(try await workplace.run("run", file, "--key", "pay").cause == .exited(1))
+            let both = try (1...2).map { _ in try workplace.start("retry", "pay", "--detach") }
+            for program in both { _ = await program.end }
+            _ = await server.requests(atLeast: 2)
+            let late = try await workplace.run("retry", "pay", "--detach")
+            #expect(late.cause != .exited(0) && late.errors.contains("running in another process"), "\(late)")
+            gate.open()
+            _ = try await workplace.waitFor(["failed"], of: "pay")
+            // What was kept for later began in the same milliseconds.
+            try await Task.sleep(for: .seconds(1))
+            #expect(server.requests.count == 2)
+        }
+    }
+
     @Test("cancel and pause reach a job that waits in the background")
     func isReached() async throws {
         try await withBackground({ $0.seconds = 60 }) { workplace, service, _ in

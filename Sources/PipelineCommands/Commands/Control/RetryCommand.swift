@@ -124,6 +124,8 @@ struct RetryCommand: WorkspaceCommand {
                 .usage, "--detach begins all again that failed of job \(job.snapshot.record.id)",
                 hint: "leave --item or --detach out")
         }
+        // One that is under way was begun again already, and would be once more when it fails.
+        if job.snapshot.ended == nil, let owner = job.owner { throw JournalFailure.owned(by: owner) }
         switch try await Self.decide(job, PlanCache(session.workspace), from: nil, item: nil) {
         case .rest: return try await session.showEnd(of: job)
         case .unknown: return try await session.refuseUnknown(job.snapshot)

@@ -32,8 +32,8 @@ struct Detachment {
     /// A job that `isJournaled` by now is safe whatever becomes of the owner: that it could not be reached is said, and
     /// is no failure.
     func hand(
-        _ job: JobID, plan: Plan, secretInputs: JSONObject, retriesFailed: Bool = false, isJournaled: Bool = false,
-        name: String? = nil
+        _ job: JobID, plan: Plan, secretInputs: JSONObject, retriesFailed: Bool = false, ended: Timestamp? = nil,
+        isJournaled: Bool = false, name: String? = nil
     ) async throws -> ExitStatus {
         if workspace.settings.journalAddress != nil {
             return try await leave(
@@ -42,7 +42,7 @@ struct Detachment {
         let values = await HandedValues(of: plan, from: try workspace.secrets(), inputs: secretInputs)
         do throws(StepFailure) {
             let owner = BackgroundOwner(settings: workspace.settings)
-            _ = try owner.askStarting(.take(job, values, retriesFailed: retriesFailed))
+            _ = try owner.askStarting(.take(job, values, retriesFailed: retriesFailed, ended: ended))
         } catch {
             guard isJournaled else { throw CommandError(.suspended, error.title, hint: error.hint) }
             console.note("warning: \(error.title)" + (error.hint.map { " (\($0))" } ?? ""))
@@ -90,7 +90,7 @@ extension JobSession {
         DocumentNote(of: job)?.show(on: console)
         let inputs = try await secretInputs.values(of: job.record, in: plan, workspace)
         return try await Detachment(workspace, console).hand(
-            job.record.id, plan: plan, secretInputs: inputs, retriesFailed: retriesFailed)
+            job.record.id, plan: plan, secretInputs: inputs, retriesFailed: retriesFailed, ended: job.ended)
     }
 
     /// The whole of a job that was found in brief.

@@ -141,7 +141,7 @@ struct RunCommand: WorkspaceCommand {
             if earlier.owner == nil, isSuspended || beginsAnew {
                 return try await Detachment(session.workspace, session.console).hand(
                     record.id, plan: draft.plan, secretInputs: draft.secretInputs, retriesFailed: beginsAnew,
-                    isJournaled: true)
+                    ended: earlier.snapshot.ended, isJournaled: true)
             }
             session.console.data(record.id.text)
             return .succeeded
