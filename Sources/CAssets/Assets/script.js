@@ -11,11 +11,15 @@
 
   const say = (text) => { if (words.textContent !== text) words.textContent = text; };
 
+  // What has a name is known by it, for others come in above it; all else by its place.
+  const name = (d, i) => d.dataset.name || i;
+
   const replace = (old, fresh) => {
-    if (old.isEqualNode(fresh)) return;
+    const selection = getSelection();
+    if (old.isEqualNode(fresh) || !selection.isCollapsed && selection.containsNode(old, true)) return;
     // What a person has opened, ticked or begun to type stays.
-    const open = [...old.querySelectorAll("details")].map((d) => d.open);
-    [...fresh.querySelectorAll("details")].forEach((d, i) => { d.open = open[i] || false; });
+    const open = new Set([...old.querySelectorAll("details")].map((d, i) => d.open ? name(d, i) : null));
+    [...fresh.querySelectorAll("details")].forEach((d, i) => { d.open = open.has(name(d, i)); });
     if (old.contains(document.activeElement) && !old.matches("tr")) {
       const focused = [...old.querySelectorAll("a,button,summary,[tabindex]")].indexOf(document.activeElement);
       old.replaceWith(fresh);
@@ -82,12 +86,13 @@
     const url = new URL(address, location.href);
     url.searchParams.set("after", after);
     source = new EventSource(url);
-    source.onopen = () => { say("Live"); if (isLost) { isLost = false; soon(); } };
+    source.onopen = () => { button.classList.remove("lost"); say("Live"); if (isLost) { isLost = false; soon(); } };
     const took = (event) => { after = event.lastEventId || after; soon(); };
     source.addEventListener("change", took);
     source.addEventListener("beat", took);
     source.onerror = () => {
       say("Connecting");
+      button.classList.add("lost");
       isLost = true;
       // A refusal ends a source for good: another one is tried. The page itself says why, if one has to sign in again.
       if (source.readyState === 2) { close(); soon(); setTimeout(open, 15000); }

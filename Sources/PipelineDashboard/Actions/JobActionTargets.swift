@@ -60,8 +60,9 @@ extension JobAction {
     /// Says why it is for none of the jobs.
     func refusal(of jobs: [OwnedJob]) -> StepFailure {
         guard let only = jobs.first, jobs.count == 1 else {
+            let number = jobs.count
             return StepFailure(
-                self == .retry ? "none of the \(jobs.count) jobs has failed" : "the \(jobs.count) jobs have ended already")
+                self == .retry ? "none of the \(number) jobs has failed" : "the \(number) jobs have ended already")
         }
         let id = only.snapshot.record.id
         switch (self, only.snapshot.phase(isOwned: only.owner != nil)) {

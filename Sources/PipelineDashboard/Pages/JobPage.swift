@@ -333,7 +333,7 @@ struct JobPage {
                         "<h4>Response</h4><pre tabindex=\"0\"><code>\(answer.version) \(answer.status)\n\(fields)\n\(String(text.prefix(8192)))</code></pre>"
                 } ?? "<p>\(record.failure ?? "The connection broke.")</p>"
             return """
-                <details class="exchange"><summary>\(status) <b>\(record.method)</b> <span class="url">\(record.url)</span> \
+                <details class="exchange" data-name="\(record.started.description) \(record.step.description)"><summary>\(status) <b>\(record.method)</b> <span class="url">\(record.url)</span> \
                 <small>\(record.step.description), attempt \(record.attempt), \(page.time(record.started))</small></summary>\
                 <h4>As curl</h4><pre tabindex="0"><code>\(CurlLine(record: record).text)</code></pre>\(body)</details>
                 """
