@@ -123,6 +123,25 @@ struct PageTests {
         }
     }
 
+    /// The page said that a secret was missing, not which, and named a command that could not do.
+    @Test("a job that waits for a secret says for which, and the whole command")
+    func missingSecret() async throws {
+        try await withWorld { world, cookie in
+            let source = DashboardWorld.document.replacing(
+                "\"inputs\": {", with: "\"inputs\": { \"pw\": { \"type\": \"string\", \"secret\": true },")
+            let job = try await world.make(1, source: source)
+            let sequence = try #require(try await world.journal.snapshot(of: job)).sequence
+            let told = JobEvent(
+                sequence: sequence + 1, time: SystemClock().now, kind: .jobSuspended, job: job, pipeline: "caption",
+                data: ["detail": "the secret TOKEN is not set"])
+            try await world.journal.commit(
+                [.event(told), .released(.secret)], under: Lease(job: job, owner: world.owner, epoch: 1))
+            let page = try await world.get("/jobs/\(job)", cookie: cookie)
+            #expect(page.shows("The job is suspended: the secret TOKEN is not set."), "\(page.text)")
+            #expect(page.shows("pipeline resume \(job) -i pw=…</code>"))
+        }
+    }
+
     @Test("script and looks stay within 10 and 30 KB")
     func assets() async throws {
         try await withWorld { world, _ in

@@ -166,11 +166,27 @@ struct JobPage {
             return "<li><b>\(step.step.description)</b>: \(reason).\(goes)\(must)\(tried)\(advice)</li>"
         }
         let cause: Markup =
-            snapshot.suspension(isOwned: job.owner != nil).map {
-                "<p>The job is suspended: \($0.explanation). Go on with <code>pipeline resume \(record.id.text)</code>.</p>"
-            } ?? ""
+            snapshot.suspension(isOwned: job.owner != nil).map { suspended(by: $0, plan, events) } ?? ""
         if items.isEmpty { return cause }
         return "\(cause)<ul class=\"why\">\(items)</ul>"
+    }
+
+    private func suspended(by cause: SuspensionCause, _ plan: Plan, _ events: [JobEvent]) -> Markup {
+        let said = events.last { $0.kind == .jobSuspended }?.data["detail"]?.string ?? cause.explanation
+        var command = "pipeline resume \(record.id.text)"
+        if snapshot.mode == .background { command += " --detach" }
+        guard cause == .secret else {
+            return "<p>The job is suspended: \(said). Go on with <code>\(command)</code>.</p>"
+        }
+        // Values of secret inputs are kept nowhere.
+        for input in plan.definition.inputs
+        where input.isSecret && !record.beginning.defaultedInputs.contains(input.name) {
+            command += " -i \(input.name)=…"
+        }
+        return """
+            <p>The job is suspended: \(said). Set its secrets, each as <code>PIPELINE_SECRET_NAME</code> or in a file for \
+            <code>--secrets-file</code>, and go on with <code>\(command)</code>.</p>
+            """
     }
 
     private var failure: Markup {
