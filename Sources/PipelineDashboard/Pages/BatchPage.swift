@@ -36,7 +36,7 @@ struct BatchPage {
             <a class="button" href="\(base)/results.json" download>as JSON Lines</a>\(buttons)</div></div>\
             \(facts(length))\
             \(page.section("Why it is not going on", why(failures) + closed, id: "why"))\
-            \(page.section("Progress", progress, id: "progress"))\
+            \(page.section("Progress", progress + turn, id: "progress"))\
             \(page.section("Rate", page.figure(RateChart(ends, from: record.started, slot: .seconds(slot)).picture), id: "rate"))\
             \(page.section("Failures", self.failures(failures), id: "failures"))\
             \(page.section("Slowest", self.slowest(slowest), id: "slowest"))
@@ -104,16 +104,29 @@ struct BatchPage {
                 job.snapshot.isQueued
                     ? "<p>Nobody has it yet.</p>" : "<p>It is suspended: \(known.explanation).</p>"
             } ?? ""
-        let advice: Markup = job.batchAdvice(after: failures).map { "<p>Do: <code>\($0)</code></p>" } ?? ""
+        let command = job.phase == .unknown ? nil : job.batchAdvice(after: failures)
+        let advice: Markup = command.map { "<p>Do: <code>\($0)</code></p>" } ?? ""
+        return "\(cause)\(unknown)\(advice)"
+    }
+
+    /// The items that wait for a person: nothing else lets them go on.
+    private var unknown: Markup {
+        let count = batch.count(.unknown)
+        guard count > 0 else { return "" }
+        let items = count == 1 ? "1 item" : "\(JobsPage.number(count)) items"
+        return """
+            <p><a href="\(page.base)/?batch=\(record.id.text)&amp;state=unknown">\(items)</a>: it is not known whether the \
+            submit arrived. <code>pipeline why \(record.key)</code> names what settles each.</p>
+            """
+    }
+
+    private var turn: Markup {
         let (running, pending) = (batch.underWayCount, batch.count(.pending))
-        let turn: Markup =
-            job.owner == nil || pending == 0
-            ? ""
-            : """
+        guard job.owner != nil, pending > 0 else { return "" }
+        return """
             <p>\(JobsPage.number(pending)) items wait for their turn: \(running) are at work, of at most \
             \(batch.settings.atOnce).</p>
             """
-        return "\(cause)\(turn)\(advice)"
     }
 
     private static let order: [ItemRecord.State] = [
