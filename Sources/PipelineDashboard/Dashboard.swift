@@ -204,7 +204,7 @@ package final class Dashboard: Sendable {
 
     private func post(_ parts: [String], _ request: DashboardRequest) async throws(JournalFailure) -> DashboardResponse
     {
-        guard let actions, parts == ["actions"] else {
+        guard let actions, parts == ["actions"] || parts == ["sure"] else {
             return .html(
                 page(nil).failed("Nothing is done from here", "Start it with --actions to allow that."), status: 403)
         }
@@ -225,6 +225,10 @@ package final class Dashboard: Sendable {
         let targets = jobs.filter { action.applies(to: $0) }
         do throws(ActionFailure) {
             if targets.isEmpty { throw ActionFailure(action.refusal(of: jobs), isRefusal: true) }
+            // What a button of a list asks first; programs and the buttons of one job do it at once.
+            if parts == ["sure"], targets.count > 1 {
+                return .html(ActionQuestion(action, targets, back: form["back"], page(nil)).markup)
+            }
             try await actions.perform(action, on: JobActionTargets(targets, action))
         } catch {
             let said = page(nil).failed(error.failure.title, error.failure.hint ?? "")

@@ -225,9 +225,9 @@ struct SafetyTests {
             let running = try await world.make(3)
             let succeeded = try await world.make(4, model: .succeeded([:]), kind: .jobSucceeded)
             let cookie = try await world.signIn()
-            func post(_ body: String) async throws -> RawResponse {
+            func post(_ body: String, to path: String = "/actions") async throws -> RawResponse {
                 try await world.send(
-                    "POST /actions HTTP/1.1\r\nHost: \(world.host)\r\nCookie: \(cookie)\r\nSec-Fetch-Site: same-origin\r\n"
+                    "POST \(path) HTTP/1.1\r\nHost: \(world.host)\r\nCookie: \(cookie)\r\nSec-Fetch-Site: same-origin\r\n"
                         + "Connection: close\r\nContent-Type: application/x-www-form-urlencoded\r\n"
                         + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
             }
@@ -246,6 +246,16 @@ struct SafetyTests {
             #expect(try await post("action=pause&job=\(cancelled)&job=\(succeeded)").shows("the 2 jobs have ended"))
             #expect(try await post("action=cancel&job=01m8nosuchjob").status == 404)
             #expect(recorder.asked.count == 2)
+            // The list asks before it cancels many.
+            let other = try await world.make(5)
+            let button = "formaction=\"/sure\" name=\"action\" value=\"cancel\""
+            #expect(try await world.get("/", cookie: cookie).shows(button))
+            let question = try await post("action=cancel&all=1&back=/", to: "/sure")
+            #expect(question.status == 200 && question.shows("Cancel 2 jobs?") && recorder.asked.count == 2)
+            for job in [running, other] { #expect(question.shows("name=\"job\" value=\"\(job)\"")) }
+            #expect(!question.shows(succeeded.text))
+            #expect(try await post("action=cancel&job=\(running)&job=\(other)&back=/").status == 303)
+            #expect(recorder.asked.last == "cancel 2")
         }
     }
 

@@ -82,11 +82,13 @@ struct JobPage {
             """
     }
 
-    static func buttons(_ actions: [JobAction]) -> [Markup] {
+    /// - Parameter question: the address that asks before many jobs are cancelled; nil for the buttons of one.
+    static func buttons(_ actions: [JobAction], question: String? = nil) -> [Markup] {
         actions.map { action in
             let kind = action == .cancel ? "danger" : "plain"
+            let asks: Markup = question.flatMap { action == .cancel ? " formaction=\"\($0)\"" : nil } ?? ""
             return
-                "<button class=\"\(kind)\" name=\"action\" value=\"\(action.rawValue)\">\(action.rawValue.prefix(1).uppercased() + action.rawValue.dropFirst())</button>"
+                "<button class=\"\(kind)\"\(asks) name=\"action\" value=\"\(action.rawValue)\">\(action.rawValue.prefix(1).uppercased() + action.rawValue.dropFirst())</button>"
         }
     }
 

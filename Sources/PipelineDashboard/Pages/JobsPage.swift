@@ -173,7 +173,7 @@ struct JobsPage {
         let every: Markup = "<label><input type=\"checkbox\" name=\"all\" value=\"1\"> all that match\(limit)</label>"
         return """
             <form action="\(page.base)/actions" method="post">\(hidden)\(table)\
-            <div class="actions" role="group" aria-label="With the chosen jobs">\(every)\(JobPage.buttons(JobAction.allCases))</div>\
+            <div class="actions" role="group" aria-label="With the chosen jobs">\(every)\(JobPage.buttons(JobAction.allCases, question: "\(page.base)/sure"))</div>\
             </form>\(pager)
             """
     }
