@@ -74,8 +74,9 @@ final class ClaimedJobs: JobSource {
             if isClaimed { try? await journal.decline(job) }
             throw error
         }
-        // A batch is run by this process from now on, and no job of the scheduler's.
-        if isClaimed, jobs.batches.runner(of: job) == nil { try await journal.decline(job) }
+        // A batch is run by this process from now on, and no job of the scheduler's. What was suspended instead is left alone
+        // for that.
+        if journal.isClaimed(job), jobs.batches.runner(of: job) == nil { try await journal.decline(job) }
         return nil
     }
 

@@ -203,6 +203,12 @@ final class DaemonJobs: JobSource {
             batches.rested(job, .success(.lost), of: snapshot.record.item)
             return try await tell(snapshot)
         }
+        // A process that is gone was told, and could not hear it: only a person who names the job answers that.
+        if named == nil, snapshot.request == .pause, snapshot.ended == nil, snapshot.batch == nil {
+            try await engine.pause(job)
+            batches.rested(job, .success(.suspended(.paused)), of: snapshot.record.item)
+            return nil
+        }
         guard let plan = try await plan(of: snapshot) else {
             batches.rested(job, .success(.suspended(.extension)), of: snapshot.record.item)
             return nil
@@ -277,6 +283,8 @@ final class DaemonJobs: JobSource {
             // A sink that is to be tried again may need them.
             if snapshot?.nextTelling == nil { forget(job) }
         case .success(.suspended), .success(.unknown): break
+        // Another has it: what there is to do is done there.
+        case .failure(.owned): break
         case .failure(let failure): log.note("job \(job): \(failure)", level: .error, job: job)
         }
         if case .success(let end) = result, let words = await words(for: end, of: job) {

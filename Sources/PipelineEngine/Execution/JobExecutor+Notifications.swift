@@ -29,8 +29,11 @@ extension JobExecutor {
             !state.isStopped && snapshot.openNotifications.contains { $0.state == .due && $0.isReady(at: now) }
         guard isUrgent || state.isDelivering else { return }
         guard let own = try? await ports.journal.acquire(snapshot.record.id, for: ports.owner) else { return }
-        writer.lease = own
-        try? await deliverDue(&group, for: state.isStopped ? Self.shortPatience : Self.lastPatience)
+        // Whoever had it in between has told what there was to tell; what is known here is of before.
+        if own.epoch == writer.lease.epoch + 1 {
+            writer.lease = own
+            try? await deliverDue(&group, for: state.isStopped ? Self.shortPatience : Self.lastPatience)
+        }
         try? await ports.journal.release(own)
     }
 

@@ -82,15 +82,21 @@ extension PostgresJournal {
     package func isClaimed(_ job: JobID) -> Bool { hub.isClaimed(job) }
 
     /// The jobs of which somebody is still to be told and that nobody has, oldest first. What a dead worker had is let go
-    /// with a claim, and not sooner.
+    /// with a claim, and not sooner. Of those that a worker may claim, that worker tells: who came for the telling would
+    /// keep it from them, and they from the job.
     package func untoldJobs() async throws(JournalFailure) -> [JobID] {
         try await reader.read { (reader) throws(JournalFailure) in
-            try reader.all(
-                """
-                SELECT id FROM jobs WHERE owner IS NULL
-                    AND number IN (SELECT job FROM notifications WHERE state = 'due') ORDER BY id
-                """
-            ) { JobID($0.text("id")) }
+            var found: [JobID] = []
+            try reader.connection.readRows(
+                ofUnkept: """
+                    SELECT id FROM jobs WHERE owner IS NULL AND NOT coalesce(\(JobRows<PostgresConnection>.goesOn), FALSE)
+                        AND number IN (SELECT job FROM notifications WHERE state = 'due') ORDER BY id
+                    """, [:]
+            ) { row in
+                found.append(JobID(row.text("id")))
+                return true
+            }
+            return found
         }
     }
 
@@ -207,10 +213,16 @@ extension JobRows where Connection == PostgresConnection {
     /// resolved it.
     private static var mayBeClaimed: String {
         """
-        ended IS NULL AND owner IS NULL AND mode = 'background'
-            AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted') OR request = 'cancel')
-            AND (host IS NULL OR host = :host)
+        owner IS NULL AND \(goesOn) AND (host IS NULL OR host = :host)
             AND id <> ALL (CAST(:declined AS TEXT[])) AND (cause IS NULL OR id <> ALL (CAST(:suspended AS TEXT[])))
+        """
+    }
+
+    /// Those of them that are the job's own.
+    fileprivate static var goesOn: String {
+        """
+        ended IS NULL AND mode = 'background'
+            AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted') OR request = 'cancel')
             AND (request = 'cancel'
                 OR NOT EXISTS (SELECT 1 FROM batches WHERE job = jobs.number AND is_read = 1 AND unknown > 0
                     AND pending + running + suspended = 0)

@@ -36,6 +36,28 @@ struct WorkerTests {
         }
     }
 
+    /// The next worker ran it to its end, and submitted its next stage.
+    @Test("leave a job paused that was told so when its worker was gone and could not hear of it")
+    func pausedWhenGone() async throws {
+        try await withWorkers { scene in
+            let first = try await scene.startWorker("a")
+            try await scene.submit(["job-1"])
+            try await scene.wait(for: running, toBe: 1)
+            let second = try await scene.startWorker("b")
+            first.signal(SIGKILL)
+            _ = await first.end
+            #expect(try await scene.run("pause", "job-1").cause == .exited(0))
+            try await scene.expire(first)
+            try await scene.wait(for: "SELECT count(*) FROM pipeline.jobs WHERE cause = 'paused'", toBe: 1)
+            scene.service.open()
+            #expect(try await scene.run("resume", "job-1", "--detach").cause == .exited(0))
+            try await scene.wait(for: unfinished, toBe: 0)
+            #expect(scene.service.names == ["job-1"])
+            second.signal(SIGTERM)
+            #expect(await second.end.cause == .exited(0))
+        }
+    }
+
     /// `PIPELINE_KILLS` says how often.
     @Test("killed at any request, again and again, lose no item and submit none twice", .timeLimit(.minutes(30)))
     func killedAgain() async throws {
