@@ -210,7 +210,9 @@ extension JobTable {
     }
 
     private func renewal(of source: StepKey) -> String {
-        let byHand = "pipeline retry \(snapshot.record.id) --from \(source.stage)"
+        var byHand = "pipeline retry \(snapshot.record.id) --from \(source.stage)"
+        // What "renew" asks for again the command orders anew.
+        if snapshot.submits[source]?.isBegun == true { byHand += ", which submits it once more" }
         // Of a repeated stage no single item can be run again for others.
         return source.item == nil ? "\"renew\": \"\(source.stage)\" gets it anew; by hand: \(byHand)" : byHand
     }
