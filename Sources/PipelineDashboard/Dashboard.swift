@@ -226,8 +226,8 @@ package final class Dashboard: Sendable {
         do throws(ActionFailure) {
             if targets.isEmpty { throw ActionFailure(action.refusal(of: jobs), isRefusal: true) }
             // What a button of a list asks first; programs and the buttons of one job do it at once.
-            if parts == ["sure"], targets.count > 1 {
-                return .html(ActionQuestion(action, targets, back: form["back"], page(nil)).markup)
+            if parts == ["sure"], action == .cancel, targets.count > 1 {
+                return .html(CancelQuestion(targets, back: form["back"], page(nil)).markup)
             }
             try await actions.perform(action, on: JobActionTargets(targets, action))
         } catch {

@@ -211,7 +211,7 @@ extension JobTable {
 
     private func renewal(of source: StepKey) -> String {
         var byHand = "pipeline retry \(snapshot.record.id) --from \(source.stage)"
-        // What "renew" asks for again the command orders anew.
+        // What "renew" asks for the command orders once more.
         if snapshot.submits[source]?.isBegun == true { byHand += ", which submits it once more" }
         // Of a repeated stage no single item can be run again for others.
         return source.item == nil ? "\"renew\": \"\(source.stage)\" gets it anew; by hand: \(byHand)" : byHand

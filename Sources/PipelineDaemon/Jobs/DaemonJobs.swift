@@ -296,8 +296,7 @@ final class DaemonJobs: JobSource {
     private func words(for end: JobEnd, of job: JobID) async -> String? {
         switch end {
         case .suspended(.secret):
-            let detail = try? await journal.events(of: job, after: 0).last { $0.kind == .jobSuspended }?.data["detail"]
-            let missing = detail?.string ?? "a secret is missing"
+            let missing = (try? await journal.events(of: job, after: 0).suspensionDetail) ?? "a secret is missing"
             return "waits: \(missing); give it with 'pipeline resume \(job) --detach'"
         case .ended, .suspended, .parked: return nil
         case .unknown: return "has an unknown submit; 'pipeline why \(job)' says what to do"

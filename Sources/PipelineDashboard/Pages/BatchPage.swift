@@ -89,7 +89,7 @@ struct BatchPage {
     /// The buttons for what can be done to the batch as it stands; what failed is begun again by itself or with the
     /// rest.
     private var buttons: Markup {
-        var actions: [JobAction] = job.owner == nil && batch.count(.failed) > 0 ? [.retry] : []
+        var actions: [JobAction] = job.owner == nil && JobAction.retry.applies(to: job) ? [.retry] : []
         switch job.phase {
         case .running, .waiting: actions += [.pause, .cancel]
         case .suspended, .unknown: actions += [.resume, .cancel]
@@ -116,7 +116,7 @@ struct BatchPage {
         let items = count == 1 ? "1 item" : "\(JobsPage.number(count)) items"
         return """
             <p><a href="\(page.base)/?batch=\(record.id.text)&amp;state=unknown">\(items)</a>: it is not known whether the \
-            submit arrived. <code>pipeline why \(record.key)</code> names what settles each.</p>
+            submit arrived. <code>pipeline why \(record.key)</code> says what to do about each.</p>
             """
     }
 

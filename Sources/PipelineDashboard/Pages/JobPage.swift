@@ -174,7 +174,7 @@ struct JobPage {
     }
 
     private func suspended(by cause: SuspensionCause, _ plan: Plan, _ events: [JobEvent]) -> Markup {
-        let said = events.last { $0.kind == .jobSuspended }?.data["detail"]?.string ?? cause.explanation
+        let said = events.suspensionDetail ?? cause.explanation
         var command = "pipeline resume \(record.id.text)"
         if snapshot.mode == .background { command += " --detach" }
         guard cause == .secret else {

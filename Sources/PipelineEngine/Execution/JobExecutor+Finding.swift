@@ -21,7 +21,7 @@ extension JobExecutor {
 
     func evaluator(of key: StepKey) -> StepEvaluator? {
         guard let stage = state.table.plan.stage(key.stage) else { return nil }
-        let step = state.table.snapshot.steps[key] ?? StepRecord()
+        let step = snapshot.steps[key] ?? StepRecord()
         return StepEvaluator(
             key: key, stage: stage, step: step, values: state.table.values, clock: ports.clock, notes: notes
         ) { await self.host(for: key, stage, step) }

@@ -94,7 +94,7 @@ actor JobExecutor {
 
     /// Settles an unknown submit as a person knows it, and lets the job go.
     func resolve(_ key: StepKey, _ resolution: Resolution) async throws(JournalFailure) {
-        guard case .unknown = state.table.snapshot.steps[key]?.state, state.table.snapshot.submits[key] != nil else {
+        guard case .unknown = snapshot.steps[key]?.state, snapshot.submits[key] != nil else {
             throw .conflict(key)
         }
         _ = try await take(.resolved(key, resolution))
@@ -216,7 +216,7 @@ actor JobExecutor {
             noted.cost = try await evaluator(of: key)?.cost()
         }
         _ = try await take(.ended(key, end, noted, random: ports.randomness.unit()))
-        guard let ended = state.table.snapshot.steps[key]?.state, ended.isEnded else { return }
+        guard let ended = snapshot.steps[key]?.state, ended.isEnded else { return }
         notes.forget(key)
         notes.claims.end(key, succeeded: ended.name == .succeeded)
     }
@@ -322,7 +322,7 @@ actor JobExecutor {
 
     /// Calls the step's stage in a task of its own; its end is a message.
     private func call(_ key: StepKey, _ group: inout DiscardingTaskGroup) {
-        guard let stage = state.table.plan.stage(key.stage), let step = state.table.snapshot.steps[key] else { return }
+        guard let stage = state.table.plan.stage(key.stage), let step = snapshot.steps[key] else { return }
         let call = calls.begin(key)
         let host = host(for: key, stage, step)
         let beside: (@Sendable () async -> Void)? =

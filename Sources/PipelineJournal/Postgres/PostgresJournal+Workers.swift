@@ -82,8 +82,8 @@ extension PostgresJournal {
     package func isClaimed(_ job: JobID) -> Bool { hub.isClaimed(job) }
 
     /// The jobs of which somebody is still to be told and that nobody has, oldest first. What a dead worker had is let go
-    /// with a claim, and not sooner. Of those that a worker may claim, that worker tells: who came for the telling would
-    /// keep it from them, and they from the job.
+    /// with a claim, and not sooner. Of those that a worker may claim, that worker tells: who came to notify somebody
+    /// would keep it from that one, and would not run it.
     package func untoldJobs() async throws(JournalFailure) -> [JobID] {
         try await reader.read { (reader) throws(JournalFailure) in
             var found: [JobID] = []

@@ -90,7 +90,9 @@ extension PostgresWriter {
     private func run() {
         var link = Link()
         var expected = 1
-        while let calls = mailbox.take(expecting: expected, milliseconds: wait(link.lagging)) {
+        while let calls = mailbox.take(
+            expecting: expected, milliseconds: link.lagging.wait(orRenewing: owners.renewalInterval))
+        {
             let renewals = owners.dueForRenewal
             guard !calls.isEmpty || !renewals.isEmpty else {
                 if link.lagging.isDue { writeLagging(&link) }
@@ -102,11 +104,6 @@ extension PostgresWriter {
         if !link.lagging.isEmpty { writeLagging(&link) }
         link.connection = nil
         end.mark()
-    }
-
-    /// The time after which the writer looks up though no call came, in milliseconds; nil for never.
-    private func wait(_ lagging: LaggingMeasurements) -> Int? {
-        [owners.renewalInterval, lagging.milliseconds].compactMap { $0 }.min()
     }
 
     private func write(_ calls: [Call], renewing renewals: [OwnerID], _ link: inout Link) {

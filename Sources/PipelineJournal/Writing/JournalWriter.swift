@@ -57,7 +57,9 @@ extension JournalWriter {
     private func run() {
         var expected = 1
         var lagging = LaggingMeasurements()
-        while let calls = mailbox.take(expecting: expected, milliseconds: wait(lagging)) {
+        while let calls = mailbox.take(
+            expecting: expected, milliseconds: lagging.wait(orRenewing: owners.renewalInterval))
+        {
             let renewals = owners.dueForRenewal
             guard !calls.isEmpty || !renewals.isEmpty else {
                 if lagging.isDue { write(&lagging) }
@@ -71,11 +73,6 @@ extension JournalWriter {
         database.close()
         owners.close()
         end.mark()
-    }
-
-    /// The time after which the writer looks up though no call came, in milliseconds; nil for never.
-    private func wait(_ lagging: LaggingMeasurements) -> Int? {
-        [owners.renewalInterval, lagging.milliseconds].compactMap { $0 }.min()
     }
 
     private func write(

@@ -1,5 +1,4 @@
 import PipelineCore
-import Synchronization
 
 /// What a writer measured, and calls did, that no promise rests on: it is written when a job ends or is let go, else once a
 /// second, with what else is written then, or alone.
@@ -14,6 +13,10 @@ struct LaggingMeasurements {
     var milliseconds: Int? {
         since.map { max(0, Int((Self.longest - (ContinuousClock.now - $0)) / .milliseconds(1))) }
     }
+
+    /// The time after which a writer looks up though no call came: once they are due, or when leases are to be renewed; nil for
+    /// never.
+    func wait(orRenewing interval: Int?) -> Int? { [interval, milliseconds].compactMap { $0 }.min() }
 
     var isDue: Bool { milliseconds == 0 }
     var isEmpty: Bool { held.isEmpty }
@@ -43,26 +46,4 @@ struct LaggingMeasurements {
 
     /// Waits for another second: they could not be written.
     mutating func postpone() { since = ContinuousClock.now }
-}
-
-/// The measurements of calls of one transaction, which are written once for all of them.
-final class GatheredMeasurements: Sendable {
-    struct Content {
-        var measured = Measurements()
-        /// True if a job ends by the transaction, or is let go: nothing is held back of it then.
-        var endsJob = false
-
-        mutating func add(_ other: Content) {
-            measured.add(other.measured)
-            endsJob = endsJob || other.endsJob
-        }
-    }
-
-    private let content = Mutex(Content())
-
-    var all: Content { content.withLock { $0 } }
-
-    func add(_ measured: Measurements) { content.withLock { $0.measured.add(measured) } }
-
-    func noteEnd() { content.withLock { $0.endsJob = true } }
 }

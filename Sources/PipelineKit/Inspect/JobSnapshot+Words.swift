@@ -17,6 +17,11 @@ extension SuspensionCause {
     }
 }
 
+extension Array<JobEvent> {
+    /// What was said of the last suspension besides its cause; nil when nothing was.
+    package var suspensionDetail: String? { last { $0.kind == .jobSuspended }?.data["detail"]?.string }
+}
+
 extension WaitReason.Kind {
     /// The end of the waiting, before a time.
     package var verb: String {

@@ -118,8 +118,13 @@ struct BackgroundTests {
             #expect(late.cause != .exited(0) && late.errors.contains("running in another process"), "\(late)")
             gate.open()
             _ = try await workplace.waitFor(["failed"], of: "pay")
-            // What was kept for later began in the same milliseconds.
-            try await Task.sleep(for: .seconds(1))
+            // What was kept for later began in the same milliseconds: before another job that is handed over now.
+            let other = try workplace.write(
+                "other.json",
+                #"{ "pipeline": 1, "name": "o", "stages": [ { "id": "w", "kind": "write", "to": "o.txt", "text": "o" } ] }"#
+            )
+            _ = try await workplace.run("run", other, "--detach", "--key", "other", "--output", workplace.output)
+            _ = try await workplace.waitFor(["succeeded"], of: "other")
             #expect(server.requests.count == 2)
         }
     }

@@ -273,7 +273,7 @@ extension OwnedJob {
     /// Returns what its last owner said of why it let the job go; nil when it said nothing.
     func suspensionDetail(in journal: Workspace.Journal) async throws -> String? {
         let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 8))
-        return events.last { $0.kind == .jobSuspended }?.data["detail"]?.string
+        return events.suspensionDetail
     }
 
     /// What its last owner did not know of its document, and what to do about that.
