@@ -93,7 +93,7 @@ struct MigrationTests {
                 "sending", "submitted", "submitted", "submitted", "submitted", "unknown",
             ])
         #expect(try world.execute("SELECT kind FROM facts ORDER BY kind") == ["now", "now", "uuid", "uuid"])
-        #expect(try world.execute("PRAGMA user_version") == ["22"])
+        #expect(try world.execute("PRAGMA user_version") == ["23"])
         // What that version finds now is a step that it does not know, and it says that the journal is newer.
         #expect(try world.execute("SELECT identifier FROM grdb_migrations").contains("user-version"))
     }

@@ -60,6 +60,13 @@ enum ServicePromises {
             check.expect(try await claim(second, 2))
             try await first.commit([.ended(.at(10))], under: lease)
             check.expect(try await !claim(first, 0))
+            var submit = SubmitRecord(key: "k", generation: 1, digest: "d", phase: .sending)
+            try await second.commit([.submit(step, submit)], under: leases[2])
+            check.expect(try await !claim(first, 0), "it may be there")
+            submit.phase = .intent
+            try await second.commit([.submit(step, submit)], under: leases[2])
+            check.expect(try await claim(first, 0), "the other did not arrive")
+            check.expect(try await !claim(second, 2), "the other waits for its turn")
         }
     }
 }

@@ -24,6 +24,14 @@ extension JournalMigrations {
         END;
         """
 
+    /// A place is free as well once it is known that a submit did not arrive: its next send asks for one again.
+    static let refusedPlaces = """
+        CREATE TRIGGER computations_refused AFTER UPDATE OF phase ON submits
+        WHEN OLD.phase = 'sending' AND (NEW.phase = 'intent' OR NEW.phase = 'refused') BEGIN
+            DELETE FROM computations WHERE job = NEW.job AND stage = NEW.stage AND item = NEW.item;
+        END;
+        """
+
     /// The columns of what steps, items and batches have cost, and the bytes of items; a batch may stop for its money.
     static let costs = """
         ALTER TABLE steps ADD COLUMN cost REAL;

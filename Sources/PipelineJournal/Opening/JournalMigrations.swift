@@ -17,6 +17,7 @@ enum JournalMigrations {
             .init("metrics", metrics), .init("traces", traces),
             .init("early-callbacks", earlyCallbacks), .init("readings", readings),
             .init("numbered-metrics", numberedMetrics), .init("changes-of-commits", changesOfCommits),
+            .init("refused-places", refusedPlaces),
         ])
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.

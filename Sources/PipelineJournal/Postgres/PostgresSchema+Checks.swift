@@ -14,4 +14,12 @@ extension PostgresSchema {
         $$;
 
         """
+
+    /// A place is free as well once it is known that a submit did not arrive: its next send asks for one again.
+    static let refusedPlaces = """
+        DROP TRIGGER IF EXISTS computations_refused ON submits;
+        CREATE TRIGGER computations_refused AFTER UPDATE OF phase ON submits FOR EACH ROW
+            WHEN (old.phase = 'sending' AND new.phase IN ('intent', 'refused')) EXECUTE FUNCTION end_computation();
+
+        """
 }

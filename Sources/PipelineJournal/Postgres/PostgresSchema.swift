@@ -6,7 +6,9 @@ import PipelineSQL
 /// the end, none is changed once it was released.
 enum PostgresSchema {
     static let name = "pipeline"
-    static let steps: [(name: String, sql: String)] = [("v1", version1), ("without-checks", withoutChecks)]
+    static let steps: [(name: String, sql: String)] = [
+        ("v1", version1), ("without-checks", withoutChecks), ("refused-places", refusedPlaces),
+    ]
     /// The oldest version that this program works with: the one before its own.
     static let oldest = max(1, steps.count - 1)
 

@@ -52,7 +52,11 @@ extension MemoryJournal.Image {
         // The row is taken out while it changes: a copy of all its events for each commit would cost simulations most
         // of their time.
         defer { rows[lease.job] = row }
+        let sending = row.snapshot.submits.filter { $0.value.phase == .sending }.keys
         try row.commit(changes)
+        for key in sending where row.snapshot.submits[key].map({ [.intent, .refused].contains($0.phase) }) == true {
+            freePlaces(of: Place(job: lease.job, step: key))
+        }
         keepHistory(changes, of: row.snapshot.record)
     }
 

@@ -54,4 +54,8 @@ extension MemoryJournal.Image {
         let job: JobID
         let step: StepKey
     }
+
+    mutating func freePlaces(of place: Place) {
+        for service in places.keys { places[service]?.remove(place) }
+    }
 }
