@@ -145,6 +145,9 @@ public struct JournalConformance: Sendable, CustomStringConvertible {
         Self("forget a bad row when the sources are read again, and never begin it") {
             try await BatchPromises.badRows($0, $1)
         },
+        Self("begin what failed again as rows name it that were not mended, when that is asked") {
+            try await BatchPromises.retriesNamed($0, $1)
+        },
         Self("begin what failed again with the next attempt, and what was under way with the same") {
             try await BatchPromises.retries($0, $1)
         },

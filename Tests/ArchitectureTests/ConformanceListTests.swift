@@ -8,7 +8,7 @@ import Testing
         let list = try #require(files.first { $0.path.hasSuffix("/JournalConformance.swift") }).code
         var count = 0
         for file in files where file.path.contains("/Promises/") {
-            let type = try #require(file.path.split(separator: "/").last?.dropLast(".swift".count))
+            let type = try #require(file.path.split(separator: "/").last?.prefix { $0 != "." && $0 != "+" })
             for line in file.code {
                 guard let match = line.prefixMatch(of: /\s{4}static func (\w+)\(_ world/) else { continue }
                 count += 1

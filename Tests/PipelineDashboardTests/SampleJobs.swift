@@ -124,7 +124,7 @@ struct SampleJobs {
             batch, job: JobSnapshot(record: record, steps: [:], mode: .attached), events: [event], owner: world.owner)
         let items = (1...640).map { NewItem(key: "day-\($0 / 24 + 1)/clip-\($0).mov", line: nil, inputs: [:]) }
         _ = try await world.journal.add(
-            items, place: ReadingPlace(source: 0), isRead: true, replacesChanged: false, to: lease)
+            items, place: ReadingPlace(source: 0), isRead: true, known: KnownItemRule(), to: lease)
         var random = SplitMix64(seed: 3)
         let pending = try await world.journal.items(of: id, in: [.pending], after: 0, limit: 480)
         for (index, item) in pending.enumerated() {

@@ -47,7 +47,7 @@ struct BatchWalkTests {
                     lease, as: try #require(try await journal.batch(lease.job)), of: job.record)
                 _ = try await journal.add(
                     items, place: ReadingPlace(source: 0, offset: Int64(last)), isRead: last == count,
-                    replacesChanged: false, to: lease)
+                    known: KnownItemRule(), to: lease)
                 read = last
             case 2...4:
                 let claimed = try await journal.beginItems(Int.random(in: 1...16, using: &random), of: lease)

@@ -35,7 +35,7 @@ struct OwnerlessJobTests {
         let lease = try await journal.create(batch, job: job, events: [], owner: owner)
         _ = try await journal.add(
             [NewItem(key: "a", line: nil, inputs: [:])], place: ReadingPlace(source: 0), isRead: true,
-            replacesChanged: false, to: lease)
+            known: KnownItemRule(), to: lease)
         var record = JobSnapshot.example(10_000 + number).record
         record.item = BatchItem(batch: lease.job, key: "a")
         let begun = try await journal.create(

@@ -88,7 +88,7 @@ struct BatchRefusalTests {
                     owner: process.owner)
                 _ = try await memory.add(
                     [NewItem(key: "one", line: 1, inputs: [:]), NewItem(key: "two", line: 2, inputs: [:])],
-                    place: ReadingPlace(source: 0), isRead: true, replacesChanged: false, to: lease)
+                    place: ReadingPlace(source: 0), isRead: true, known: KnownItemRule(), to: lease)
                 let runner = BatchRunner(
                     BatchRunner.Subject(
                         draft: JobDraft(record, plan: plan, secretInputs: [:]), job: job, lease: lease),

@@ -191,7 +191,7 @@ private final class BatchWorld: Sendable {
                 NewItem(key: "item-\($0)", line: $0, inputs: ["n": .number(JSONNumber($0))])
             }
             _ = try await journal.add(
-                items, place: ReadingPlace(source: 0), isRead: true, replacesChanged: false, to: lease)
+                items, place: ReadingPlace(source: 0), isRead: true, known: KnownItemRule(), to: lease)
         }
         return lease
     }

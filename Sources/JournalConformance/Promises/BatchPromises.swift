@@ -3,14 +3,14 @@ import PipelineCore
 
 /// The rows of batches: counts kept by the commits that change items, keys that stand once, leases.
 enum BatchPromises {
-    private static let owner = OwnerID("owner-a")
-    private static let job: JobSnapshot = {
+    static let owner = OwnerID("owner-a")
+    static let job: JobSnapshot = {
         var job = JobSnapshot.example(1, key: "june")
         job.steps = [:]
         return job
     }()
 
-    private static func withBatch(
+    static func withBatch(
         _ world: any JournalWorld, _ check: ConformanceCheck, _ settings: BatchSettings = BatchSettings(),
         _ body: (any Journal & BatchJournal, Lease) async throws -> Void
     ) async throws {
@@ -19,16 +19,16 @@ enum BatchPromises {
         try await body(journal, try await journal.create(batch, job: job, events: [], owner: owner))
     }
 
-    private static func rows(_ keys: String...) -> [NewItem] {
+    static func rows(_ keys: String...) -> [NewItem] {
         keys.map { NewItem(key: $0, line: nil, inputs: ["video": .string("/videos/" + $0)]) }
     }
 
-    private static func add(
-        _ items: [NewItem], to lease: Lease, _ journal: any BatchJournal, isRead: Bool = false, replaces: Bool = false
+    static func add(
+        _ items: [NewItem], to lease: Lease, _ journal: any BatchJournal, isRead: Bool = false,
+        _ known: KnownItemRule = KnownItemRule()
     ) async throws -> AddedItems {
         try await journal.add(
-            items, place: ReadingPlace(source: 0, path: items.last?.key), isRead: isRead, replacesChanged: replaces,
-            to: lease)
+            items, place: ReadingPlace(source: 0, path: items.last?.key), isRead: isRead, known: known, to: lease)
     }
 
     static func roundTrip(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
@@ -103,7 +103,7 @@ enum BatchPromises {
             let second = try await add(rows("a", "c", "c"), to: lease, journal)
             check.expect(second.added == 1 && second.duplicates == 1 && second.known == 1)
             let other = NewItem(key: "a", line: nil, inputs: ["video": "/elsewhere"])
-            let third = try await add([other], to: lease, journal, replaces: true)
+            let third = try await add([other], to: lease, journal, KnownItemRule(replacesChanged: true))
             check.expect(third.duplicates == 1 && third.changed.isEmpty, "a key of before comes twice in this reading")
             check.expect(try await journal.item("a", of: lease.job)?.number == 1)
             try await journal.reread(lease, as: record, of: job.record)
@@ -136,7 +136,9 @@ enum BatchPromises {
             let other = [NewItem(key: "a", line: nil, inputs: ["video": "/elsewhere"])]
             let early = try check.require(try await journal.batch(lease.job))
             try await journal.reread(lease, as: early, of: job.record)
-            check.expect(try await add(other, to: lease, journal, replaces: true).underWay == other, "it runs")
+            check.expect(
+                try await add(other, to: lease, journal, KnownItemRule(replacesChanged: true)).underWay == other,
+                "it runs")
             check.expect(try await journal.item("a", of: lease.job)?.number == 1)
             var item = begun.item
             (item.state, item.ended, item.cost) = (.succeeded, .at(9), 2)
@@ -146,11 +148,13 @@ enum BatchPromises {
             check.expect(try await add(other, to: lease, journal).changed == ["a"])
             check.expect(try await journal.item("a", of: lease.job)?.state == .succeeded)
             try await journal.reread(lease, as: record, of: job.record)
-            _ = try await add(other, to: lease, journal, replaces: true)
+            _ = try await add(other, to: lease, journal, KnownItemRule(replacesChanged: true))
             let again = try check.require(try await journal.item("a", of: lease.job))
             check.expect(again.state == .pending && again.number == 2 && again.inputs == ["video": "/elsewhere"])
             check.expect(again.attempt == 2, "its ends are numbered on")
-            check.expect(try await add(other, to: lease, journal, replaces: true).duplicates == 1, "not over itself")
+            check.expect(
+                try await add(other, to: lease, journal, KnownItemRule(replacesChanged: true)).duplicates == 1,
+                "not over itself")
             let counts = try await journal.batch(lease.job)?.counts.filter { $0.value > 0 }
             check.expect(counts == [.pending: 1, .duplicate: 1])
             try await journal.reread(lease, as: record, of: job.record)
@@ -170,7 +174,8 @@ enum BatchPromises {
             let record = try check.require(try await journal.batch(lease.job))
             func read(_ rows: NewItem...) async throws -> [String] {
                 try await journal.reread(lease, as: record, of: job.record)
-                return try await add(rows, to: lease, journal, isRead: true, replaces: true).bad.map(\.key)
+                return try await add(rows, to: lease, journal, isRead: true, KnownItemRule(replacesChanged: true)).bad
+                    .map(\.key)
             }
             check.expect(try await read(row("a", "/y", "other"), row("b", "/y"), row("c", "/z")) == ["a"])
             let counts = try await journal.batch(lease.job)?.counts.filter { $0.value > 0 }
@@ -206,7 +211,7 @@ enum BatchPromises {
             let record = try check.require(try await journal.batch(lease.job))
             try await journal.reread(lease, as: record, of: job.record)
             let other = [NewItem(key: "b", line: nil, inputs: ["video": "/elsewhere"])]
-            _ = try await add(other, to: lease, journal, replaces: true)
+            _ = try await add(other, to: lease, journal, KnownItemRule(replacesChanged: true))
             let again = try check.require(try await journal.beginItems(1, of: lease).first)
             check.expect(try await journal.claimFile("/out/x", isFolder: false, under: again.lease) == nil)
             check.expect(try await journal.claimFile("/out/x", isFolder: false, under: c) == "b")
@@ -252,49 +257,6 @@ enum BatchPromises {
             check.expect(try await journal.retryItems(["b"], in: [.failed], of: lease) == 1)
             check.expect(try await add(rows("b"), to: lease, journal, isRead: true).known == 1)
             check.expect(try await journal.batch(lease.job)?.aside == [.failed: 1, .cancelled: 1], "it begins again")
-        }
-    }
-
-    static func retries(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
-        try await withBatch(world, check) { journal, lease in
-            _ = try await add(rows("a", "b"), to: lease, journal, isRead: true)
-            let begun = try check.require(try await journal.beginItems(2, of: lease).first)
-            var failed = begun.item
-            failed.state = .failed
-            failed.ended = .at(5)
-            try await journal.finish(failed, under: begun.lease)
-            check.expect(try await journal.retryItems(["a"], in: [.failed, .cancelled], of: lease) == 1)
-            check.expect(
-                try await journal.retryItems(nil, in: [.failed], of: lease) == 0, "what is under way is left alone")
-            let again = try await journal.beginItems(5, of: lease)
-            check.expect(again.map(\.item.key) == ["a"] && again.map(\.item.attempt) == [2])
-            check.expect(again.first?.item.job == begun.lease.job, "the same job goes on")
-            check.expect(try await journal.batch(lease.job)?.counts.filter { $0.value > 0 } == [.running: 2])
-            try await journal.finish(failed, under: try check.require(again.first).lease)
-            check.expect(try await journal.remove(begun.lease.job) == [begun.lease.job], "it alone")
-            check.expect(try await journal.item("a", of: lease.job)?.job == nil, "its job was removed")
-            check.expect(try await journal.retryItems(["a"], in: [.failed, .cancelled], of: lease) == 1)
-            let another = try await journal.beginItems(5, of: lease)
-            check.expect(another.map(\.item.key) == ["a"] && another.map(\.item.attempt) == [3], "another job begins")
-        }
-    }
-
-    static func cancelled(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
-        try await withBatch(world, check) { journal, lease in
-            _ = try await add(rows("a", "b"), to: lease, journal, isRead: true)
-            check.expect(try await journal.cancelItem(1, at: .at(5), of: lease.job))
-            check.expect(try await !journal.cancelItem(1, at: .at(6), of: lease.job), "once")
-            let item = try check.require(try await journal.item("a", of: lease.job))
-            check.expect(item.state == .cancelled && item.ended == .at(5) && item.job == nil)
-            let begun = try await journal.beginItems(2, of: lease)
-            check.expect(begun.map(\.item.key) == ["b"], "it is not begun any more")
-            check.expect(try await !journal.cancelItem(2, at: .at(6), of: lease.job), "it is its job's matter")
-            check.expect(
-                try await journal.batch(lease.job)?.counts.filter { $0.value > 0 } == [.cancelled: 1, .running: 1])
-            check.expect(try await journal.retryItems(nil, in: [.failed], of: lease) == 0, "nobody wants it")
-            check.expect(try await journal.retryItems(["a"], in: [.failed, .cancelled], of: lease) == 1)
-            check.expect(try await journal.beginItems(2, of: lease).map(\.item.key) == ["a"])
-            check.expect(try await !journal.cancelItem(1, at: .at(7), of: JobSnapshot.example(99).record.id))
         }
     }
 

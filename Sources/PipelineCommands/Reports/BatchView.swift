@@ -20,11 +20,14 @@ final class BatchView: Sendable {
     private let job: JobRecord
     private let plan: Plan
     private let isJSON: Bool
-    private let replacesChanged: Bool
+    private let known: KnownItemRule
     private let state = Mutex(State())
 
-    init(_ console: Console, key: String, job: JobRecord, plan: Plan, isJSON: Bool, replacesChanged: Bool = false) {
-        self.replacesChanged = replacesChanged
+    init(
+        _ console: Console, key: String, job: JobRecord, plan: Plan, isJSON: Bool,
+        known: KnownItemRule = KnownItemRule()
+    ) {
+        self.known = known
         self.console = console
         self.key = key
         self.job = job
@@ -66,7 +69,7 @@ final class BatchView: Sendable {
             state.withLock { state in
                 state.batch = batch
                 if !state.changed.isEmpty { state.changed.removeAll(where: Set(added.changed).contains) }
-                let left = replacesChanged ? added.underWay.map(\.key) : added.changed
+                let left = known.replacesChanged ? added.underWay.map(\.key) : added.changed
                 state.changed += left.prefix(max(0, 1000 - state.changed.count))
             }
             for row in added.bad {
@@ -123,7 +126,7 @@ final class BatchView: Sendable {
         guard let first = changed.first else { return }
         let count = changed.count >= 1000 ? "1000 or more" : "\(changed.count)"
         let isOne = changed.count == 1
-        let why = replacesChanged ? ", for \(isOne ? "it has" : "they have") not ended" : ""
+        let why = known.replacesChanged ? ", for \(isOne ? "it has" : "they have") not ended" : ""
         console.note(
             isOne
                 ? "note: \(first) has other inputs than before and was left alone\(why)"

@@ -15,10 +15,9 @@ package protocol BatchJournal: Sendable {
     func batch(_ job: JobID) async throws(JournalFailure) -> BatchRecord?
     /// Adds rows that were read, in one transaction with the place that reading has reached, and numbers them. A row whose
     /// key is known from before this reading changes nothing; one whose key came in this reading is a duplicate.
-    /// A row whose key is known with other inputs is named; with `replacesChanged` it becomes a new item of that key, unless
-    /// that one is under way.
+    /// A row whose key is known with other inputs is named; what else becomes of known items the rule says.
     func add(
-        _ items: [NewItem], place: ReadingPlace, isRead: Bool, replacesChanged: Bool, to batch: Lease
+        _ items: [NewItem], place: ReadingPlace, isRead: Bool, known: KnownItemRule, to batch: Lease
     ) async throws(JournalFailure) -> AddedItems
     /// Begins a new reading: of the sources that the record names, within its settings, for the document and the inputs
     /// of the job's record, from the place of the record on. Rows that could not be begun and duplicates are forgotten; the reading tells them again.
@@ -75,6 +74,20 @@ package struct NewItem: Sendable, Hashable {
         self.line = line
         self.inputs = inputs
         self.failure = failure
+    }
+}
+
+/// What becomes of an item that was there before this reading, once a row names it.
+package struct KnownItemRule: Sendable, Hashable {
+    /// One whose row says other inputs by now becomes a new item of its key, unless it is under way.
+    package var replacesChanged: Bool
+    /// One that ended in such a state, and whose row says what it said, is pending again; but not one of a row that could
+    /// not be begun.
+    package var retries: Set<ItemRecord.State>
+
+    package init(replacesChanged: Bool = false, retries: Set<ItemRecord.State> = []) {
+        self.replacesChanged = replacesChanged
+        self.retries = retries
     }
 }
 

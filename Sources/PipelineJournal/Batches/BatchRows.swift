@@ -22,7 +22,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
     }
 
     func add(
-        _ items: [NewItem], _ place: ReadingPlace, isRead: Bool, replacesChanged: Bool, to batch: Int64
+        _ items: [NewItem], _ place: ReadingPlace, isRead: Bool, known rule: KnownItemRule, to batch: Int64
     ) throws(JournalFailure) -> AddedItems {
         var result = AddedItems()
         var next =
@@ -40,8 +40,11 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                     if known.isAside, let state = known.state { named.append(state) }
                     let isOther = known.inputs != item.inputs && item.failure == nil
                     if isOther { result.changed.append(item.key) }
-                    let isOutdated = replacesChanged && !isOther ? try isOutdated(known, item, batch) : false
-                    if replacesChanged && isOther || isOutdated,
+                    let retried = isOther ? nil : known.state.flatMap { rule.retries.contains($0) ? $0 : nil }
+                    let begins = retried != nil || known.state == .pending
+                    let isOutdated =
+                        rule.replacesChanged && !isOther && begins ? try isOutdated(known, item, batch) : false
+                    if rule.replacesChanged && isOther || isOutdated,
                         let before = try self.item(known.number, of: batch)
                     {
                         guard before.state == .pending || before.state.isEnded else {
@@ -56,6 +59,13 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                     try run(
                         "UPDATE items SET reading = :reading WHERE batch = :batch AND number = :number",
                         ["reading": reading, "batch": batch, "number": known.number])
+                    if retried != nil, item.failure != nil {
+                        result.bad.append(item)
+                    } else if let retried, try itemRows.beginAgain(known.number, retried, batch),
+                        retried.leavesPaidEnd(known.cost)
+                    {
+                        paid += 1
+                    }
                     continue
                 }
                 result.duplicates += 1
@@ -90,7 +100,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         _ key: String, _ reading: Int, _ batch: Int64
     ) throws(JournalFailure) -> KnownRow? {
         try first(
-            "SELECT number, inputs, reading, state, job FROM items WHERE batch = :batch AND key = :key",
+            "SELECT number, inputs, reading, state, job, cost FROM items WHERE batch = :batch AND key = :key",
             ["batch": batch, "key": key]
         ) { (row) throws(JournalFailure) in
             let number = row.int("number")
@@ -98,7 +108,8 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
             let isOfThisReading = row.optionalInt("reading").map { $0 == reading } ?? (number >= reading)
             return KnownRow(
                 number: number, inputs: try row.object("inputs"), state: ItemRecord.State(rawValue: row.text("state")),
-                isOfThisReading: isOfThisReading, isAside: row.isAside, job: row.optionalText("job"))
+                isOfThisReading: isOfThisReading, isAside: row.isAside, job: row.optionalText("job"),
+                cost: row.isNull("cost") ? nil : row.double("cost"))
         }
     }
 
@@ -110,12 +121,13 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         let isOfThisReading: Bool
         let isAside: Bool
         let job: String?
+        let cost: Double?
     }
 
     /// True if an item that is to begin would do so as it was read, and not as its row is by now: with files that it does not
     /// have, or as a job of another document or other shared inputs.
     private func isOutdated(_ known: KnownRow, _ item: NewItem, _ batch: Int64) throws(JournalFailure) -> Bool {
-        guard known.state == .pending, item.failure == nil else { return false }
+        if item.failure != nil { return false }
         guard let job = known.job else { return try !owns(item, known, batch) }
         return try first(
             """
@@ -312,19 +324,14 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         var (again, paid): ([ItemRecord.State], Int) = ([], 0)
         for state in states {
             let numbers = try all(
-                "SELECT number, key, reading, cost FROM items WHERE batch = :batch AND state = :state AND attempt > 0",
+                "SELECT number, key, reading, cost FROM items WHERE batch = :batch AND state = :state",
                 ["batch": batch, "state": state.rawValue]
             ) { row in
                 let isPaid = state.leavesPaidEnd(row.isNull("cost") ? nil : row.double("cost"))
                 return (number: row.int("number"), key: row.text("key"), isAside: row.isAside, isPaid: isPaid)
             }
             for (number, key, isAside, isPaid) in numbers where keys?.contains(key) ?? true {
-                try run(
-                    """
-                    UPDATE items SET state = 'pending', attempt = attempt + 1, reading = abs(reading)
-                    WHERE batch = :batch AND number = :number
-                    """, ["batch": batch, "number": number])
-                try itemRows.count([(-1, state), (1, .pending)], batch)
+                guard try itemRows.beginAgain(number, state, batch) else { continue }
                 if isAside { again.append(state) }
                 if isPaid { paid += 1 }
                 count += 1

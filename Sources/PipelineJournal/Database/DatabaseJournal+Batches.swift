@@ -19,11 +19,10 @@ extension DatabaseJournal {
     }
 
     package func add(
-        _ items: [NewItem], place: ReadingPlace, isRead: Bool, replacesChanged: Bool, to batch: Lease
+        _ items: [NewItem], place: ReadingPlace, isRead: Bool, known: KnownItemRule, to batch: Lease
     ) async throws(JournalFailure) -> AddedItems {
         try await write { (rows) throws(JournalFailure) in
-            try rows.batches.add(
-                items, place, isRead: isRead, replacesChanged: replacesChanged, to: rows.number(under: batch))
+            try rows.batches.add(items, place, isRead: isRead, known: known, to: rows.number(under: batch))
         }
     }
 

@@ -44,6 +44,20 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
         if isAside { try takeBack([before.state], batch) }
     }
 
+    /// Makes an item pending again that ended in a state; false for a row that could not be begun, which stays as it is.
+    func beginAgain(
+        _ number: Int, _ before: ItemRecord.State, _ batch: Int64
+    ) throws(JournalFailure) -> Bool {
+        let changed = try change(
+            """
+            UPDATE items SET state = 'pending', attempt = attempt + 1, reading = abs(reading)
+            WHERE batch = :batch AND number = :number AND attempt > 0
+            """, ["batch": batch, "number": number])
+        if changed == 0 { return false }
+        try count([(-1, before), (1, .pending)], batch)
+        return true
+    }
+
     func fail(
         _ number: Int, because failure: StepFailure, at time: Timestamp, of batch: Int64
     ) throws(JournalFailure) {

@@ -14,7 +14,7 @@ extension BatchRunner {
             return try await ask(.cancel, .cancel, &state, host)
         }
         // A row that is still to come may say that an item is another one by now.
-        if state.isReading, options.replacesChanged { return }
+        if state.isReading, options.known.replacesChanged { return }
         state.hasGoneOn = true
         let begun = FoundJobs()
         try await journal.forEachJob(of: lease.job, in: [.running, .suspended]) { (job) throws(JournalFailure) in

@@ -45,8 +45,8 @@ package final class BatchRunner: Sendable {
         package var onlyReads = false
         /// Reads everything first, and begins nothing if a row is bad.
         package var isStrict = false
-        /// Makes an item whose row says other inputs than before a new one.
-        package var replacesChanged = false
+        /// What becomes of the items that were there before, as their rows come.
+        package var known = KnownItemRule()
         /// True if standard input is what the command line's `--each` means: never of a batch that is gone on with.
         package var readsStandardInput = false
         /// The file that rows of results are appended to.
@@ -205,7 +205,7 @@ package final class BatchRunner: Sendable {
         var state = first
         do throws(JournalFailure) {
             state.isReading = !state.batch.isRead
-            state.awaitsRows = options.isStrict || options.replacesChanged || state.batch.mayMeetObstacle
+            state.awaitsRows = options.isStrict || options.known.replacesChanged || state.batch.mayMeetObstacle
             try await goOn(&state, on: host)
             if state.isReading { group.addTask { await self.read() } }
             group.addTask { await self.lookNowAndThen() }
@@ -325,7 +325,7 @@ package final class BatchRunner: Sendable {
         guard !state.isReading, state.batch.isRead, let place = state.batch.place else { return }
         let rows = try await state.outdated.takeEnded(of: lease.job, in: journal)
         if rows.isEmpty { return }
-        let added = try await journal.add(rows, place: place, isRead: true, replacesChanged: true, to: lease)
+        let added = try await journal.add(rows, place: place, isRead: true, known: options.known, to: lease)
         try await refresh(&state)
         options.observe(.read(added, state.batch))
     }
@@ -352,8 +352,7 @@ package final class BatchRunner: Sendable {
             for try await chunk in feed.chunks {
                 if chunk.isCut { return mailbox.post(.cut) }
                 let added = try await journal.add(
-                    chunk.items, place: chunk.place, isRead: chunk.isLast, replacesChanged: options.replacesChanged,
-                    to: lease)
+                    chunk.items, place: chunk.place, isRead: chunk.isLast, known: options.known, to: lease)
                 mailbox.post(.added(added))
                 feed.goOn()
                 if chunk.isLast { mailbox.post(.read) }

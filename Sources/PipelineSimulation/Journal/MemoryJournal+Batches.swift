@@ -14,13 +14,18 @@ extension MemoryJournal: BatchJournal {
     package func batch(_ job: JobID) async throws(JournalFailure) -> BatchRecord? { image.snapshot(of: job)?.batch }
 
     package func add(
-        _ items: [NewItem], place: ReadingPlace, isRead: Bool, replacesChanged: Bool, to batch: Lease
+        _ items: [NewItem], place: ReadingPlace, isRead: Bool, known: KnownItemRule, to batch: Lease
     ) async throws(JournalFailure) -> AddedItems {
         try edit(batch) { (record, rows) throws(JournalFailure) in
             var added = AddedItems()
             for item in items {
-                guard rows.numbers[item.key] == nil else {
+                if let number = rows.numbers[item.key] {
                     added.known += 1
+                    if let before = rows.item(number), known.retries.contains(before.state),
+                        before.inputs == item.inputs
+                    {
+                        rows.beginAgain(before, &record)
+                    }
                     continue
                 }
                 var row = ItemRecord(
@@ -80,13 +85,9 @@ extension MemoryJournal: BatchJournal {
     ) async throws(JournalFailure) -> Int {
         try edit(batch) { (record, rows) throws(JournalFailure) in
             var count = 0
-            for before in rows.items where before.attempt > 0 && states.contains(before.state) {
+            for before in rows.items where states.contains(before.state) {
                 guard keys?.contains(before.key) ?? true else { continue }
-                var row = before
-                (row.state, row.attempt) = (.pending, row.attempt + 1)
-                rows.items[row.number - 1] = row
-                record.count(before, row)
-                count += 1
+                if rows.beginAgain(before, &record) { count += 1 }
             }
             record.streak = FailureStreak()
             return count
@@ -162,6 +163,17 @@ extension MemoryJournal.Image {
         var targets: [String: Int] = [:]
 
         func item(_ number: Int) -> ItemRecord? { items.indices.contains(number - 1) ? items[number - 1] : nil }
+
+        /// Makes an item pending again that has ended; false for a row that could not be begun.
+        @discardableResult
+        mutating func beginAgain(_ before: ItemRecord, _ record: inout BatchRecord) -> Bool {
+            guard before.attempt > 0 else { return false }
+            var row = before
+            (row.state, row.attempt) = (.pending, row.attempt + 1)
+            items[row.number - 1] = row
+            record.count(before, row)
+            return true
+        }
     }
 
     /// Every item of a batch.

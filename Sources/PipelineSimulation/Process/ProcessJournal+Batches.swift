@@ -31,10 +31,10 @@ extension ProcessJournal: BatchJournal {
     }
 
     package func add(
-        _ items: [NewItem], place: ReadingPlace, isRead: Bool, replacesChanged: Bool, to batch: Lease
+        _ items: [NewItem], place: ReadingPlace, isRead: Bool, known: KnownItemRule, to batch: Lease
     ) async throws(JournalFailure) -> AddedItems {
         try await write { (base) async throws(JournalFailure) in
-            try await base.add(items, place: place, isRead: isRead, replacesChanged: replacesChanged, to: batch)
+            try await base.add(items, place: place, isRead: isRead, known: known, to: batch)
         }
     }
 

@@ -47,7 +47,7 @@ import Testing
         let batch = BatchRecord(sources: ["rows.csv"], folder: folder.path, settings: BatchSettings())
         let lease = try await journal.create(batch, job: job, events: [], owner: owner)
         if let place {
-            _ = try await journal.add(known, place: place, isRead: false, replacesChanged: false, to: lease)
+            _ = try await journal.add(known, place: place, isRead: false, known: KnownItemRule(), to: lease)
         }
         try write(text)
         var options = BatchRunner.Options()

@@ -35,7 +35,9 @@ extension BatchSession {
                 in: journal, hint: "choose another --batch for the files of this machine: each is read where it is")
             if given.results == nil { batch.settings.results = earlier.settings.results }
             batch.settings.unpriced = earlier.unpricedCount
-            if !given.changed, earlier.streak.count >= batch.settings.stopAfter { batch.streak = earlier.streak }
+            if !given.changed, !given.retryFailed, earlier.streak.count >= batch.settings.stopAfter {
+                batch.streak = earlier.streak
+            }
             if !given.retryFailed {
                 batch.settings.from = earlier.settings.from
                 batch.settings.forgiven = min(earlier.settings.forgiven, earlier.count(.failed))
@@ -92,6 +94,7 @@ extension BatchSession {
         try replaceResults(batch.settings.results)
         let record = record(draft, workspace.newJobID(), key, journal.clock.now, output)
         if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
+        PublicAddressNote(of: draft.plan, workspace.settings)?.show(on: console)
         let job = JobSnapshot(record: record, steps: [:], mode: .attached)
         let started = JobEvent(
             sequence: 1, time: record.started, kind: .jobStarted, job: record.id, pipeline: record.pipeline)
@@ -102,7 +105,7 @@ extension BatchSession {
             return nil
         }
         let status = try await drive(
-            job, lease, draft, isStrict: given.strict, replacesChanged: given.changed,
+            job, lease, draft, isStrict: given.strict, known: KnownItemRule(replacesChanged: given.changed),
             readsStandardInput: true)
         if isDetached, status == .succeeded { return try await hand(record, draft, status) }
         // A source that could not be read at all leaves nothing behind.
@@ -148,10 +151,13 @@ extension BatchSession {
         if batch.settings.results != job.batch?.settings.results { try replaceResults(batch.settings.results) }
         let lease = try await acquire(job)
         try await journal.reread(lease, as: batch, of: record)
-        if given.retryFailed { try await beginAnew(nil, in: Self.retriedStates(of: job, nil), of: lease) }
+        var known = KnownItemRule(replacesChanged: given.changed)
+        if given.retryFailed {
+            known.retries = Self.retriedStates(of: job, nil)
+            try await journal.commit([.requested(nil)], under: lease)
+        }
         let status = try await drive(
-            latest, lease, draft, isStrict: given.strict, replacesChanged: given.changed,
-            readsStandardInput: true)
+            latest, lease, draft, isStrict: given.strict, known: known, readsStandardInput: true)
         return isDetached ? try await hand(record, draft, status) : status
     }
 

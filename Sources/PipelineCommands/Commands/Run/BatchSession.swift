@@ -129,18 +129,19 @@ struct BatchSession {
 
     /// Runs the batch that this process owns until it ends or is let go; one that is detached only until all is read.
     func drive(
-        _ job: JobSnapshot, _ lease: Lease, _ draft: JobDraft, isStrict: Bool = false, replacesChanged: Bool = false,
+        _ job: JobSnapshot, _ lease: Lease, _ draft: JobDraft, isStrict: Bool = false,
+        known: KnownItemRule = KnownItemRule(),
         readsStandardInput: Bool = false
     ) async throws -> ExitStatus {
         let view = BatchView(
             console, key: job.record.key, job: job.record, plan: draft.plan, isJSON: options.isJSON,
-            replacesChanged: replacesChanged)
+            known: known)
         var running = BatchRunner.Options()
         running.overwrites = options.overwrites
         running.onlyReads = isDetached
         running.isStrict = isStrict
         running.readsStandardInput = readsStandardInput
-        running.replacesChanged = replacesChanged
+        running.known = known
         running.results = try await resultsFile(of: lease.job)
         running.observe = { view.take($0) }
         if !isDetached, let batch = try await journal.batch(lease.job) {
