@@ -24,6 +24,12 @@ struct OwnCaptureOrder {
         }
     }
 
+    /// Returns whether what is read is a capture of the request for a part, and stands in what is kept of each part.
+    func isKeptOfPart(_ name: String, at range: SourceRange) -> Bool {
+        guard let part = stage["part"], captures(name, part), let keep = part["keep"] else { return false }
+        return keep.range.start <= range.start && range.end <= keep.range.end
+    }
+
     private func gather(_ name: String, in node: JSONNode, _ makers: inout [JSONNode]) {
         switch node.content {
         case .object(let members):

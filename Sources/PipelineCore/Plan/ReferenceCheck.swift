@@ -151,6 +151,7 @@ final class ReferenceCheck {
                 use, "self.\(name) comes from the response to this request, and is not known when it is sent",
                 hint: "capture it in a request before this one")
         }
+        if OwnCaptureOrder(draft.definition.place.node).isKeptOfPart(name, at: use.reference.range) { return }
         report(
             use, "this stage has no capture called '\(name)'",
             hint: captureHint(for: name, among: names, of: "it"))

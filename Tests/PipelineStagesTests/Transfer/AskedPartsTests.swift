@@ -90,7 +90,8 @@ struct AskedPartsTests {
     private let content = TransferFolder.bytes(250_000)
 
     private static let end = """
-        "complete": { "POST": "/end", "json": { "ids": "${{ self.parts.part }}", "at": "${{ self.parts.at }}" } },
+        "complete": { "POST": "/end", "json": { "ids": "${{ self.parts.part }}", "at": "${{ self.parts.at }}" },
+                      "headers": { "X-Rows": "${{ json(self.parts.row) }}" } },
         "capture": { "file": "$.file" }
         """
 
@@ -106,7 +107,8 @@ struct AskedPartsTests {
               "part": { "PUT": "/up1", "part": true, "capture": { "part": "$.id" },
                         "headers": { "X-Offset": "${{ part.offset }}", "X-Number": "${{ part.number }}",
                                      "X-Digest": "${{ part.digest('sha256', 'base64') }}" },
-                        "keep": { "at": "${{ part.offset }}", "sum": "${{ part.digest('md5') }}" } },
+                        "keep": { "at": "${{ part.offset }}", "sum": "${{ part.digest('md5') }}",
+                                  "row": { "PartNumber": "${{ part.number }}", "ETag": "${{ self.part }}" } } },
               \(end) }
             """, url: service.url, folder: folder.path)
     }
@@ -120,6 +122,8 @@ struct AskedPartsTests {
         #expect(service.bytes == content)
         #expect(service.lines == ["POST /new", "PUT /up1", "PUT /up1", "PUT /up1", "POST /end"])
         #expect(service.state.withLock(\.completed) == #"{"ids":["p1","p2","p3"],"at":[0,100000,200000]}"#)
+        let rows = (1...3).map { #"{"PartNumber":\#($0),"ETag":"p\#($0)"}"# }
+        #expect(service.requests.last?.header("X-Rows") == "[\(rows.joined(separator: ","))]")
         let digest = service.requests[1].header("X-Digest")
         #expect(digest == Base64Bytes.encode(Array(SHA256.hash(data: content[..<100_000]))))
         #expect(bench.state.moved.sent == 250_000)

@@ -37,7 +37,8 @@ struct PartFields: Sendable {
         let options = RequestDefinition.Options(allowsPart: true, declaresCaptures: false)
         request = RequestFields(Self.roots, decorators: decorators, options: options)
         keep = Field(
-            "keep", .table(Self.roots), "Values of each part that stand in self.parts.NAME next to its captures.")
+            "keep", .table(Self.roots),
+            "Values of each part that stand in self.parts.NAME next to its captures, which are self.NAME here.")
     }
 
     var type: FieldType<(request: RequestDefinition, keep: ValueTable)> {

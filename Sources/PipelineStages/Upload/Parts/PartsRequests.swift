@@ -119,13 +119,17 @@ struct PartsRequests: Sendable {
         return .failed(AttemptFailure(step, kind: .answered))
     }
 
-    /// Returns what is kept of a part: its captures, and the author's values.
+    /// Returns what is kept of a part: its captures, and the author's values, which may be made of them.
     func receipt(of part: FilePart, captures: JSONObject) async throws(StageFailure) -> String {
         let keep = definition.keep
+        let adding = adding(part)
         let values =
             keep.entries.isEmpty
             ? captures
-            : try await context.evaluate(with: adding(part)) {
+            : try await context.evaluate(with: { scope in
+                adding(&scope)
+                for name in definition.part?.capture.names ?? [] { scope.own[name] = captures[name] ?? .null }
+            }) {
                 scope throws(EvaluationFailure) in
                 var values = captures
                 for entry in keep.entries { values[entry.name] = try entry.value.evaluate(in: scope) }
