@@ -14,6 +14,8 @@ package final class Plan: Sendable {
     package let optionalSecrets: Set<String>
     /// Every environment variable that it names.
     package let environment: [String]
+    /// True if a request can't do without the address for pushes to its stage.
+    package let handsOutCallbackURL: Bool
     /// The warnings of what is most likely a mistake of the document, though it can be run.
     package let warnings: DiagnosticReport
     /// The inputs of type url that stages need as files, by stage: fetched before a stage reads them.
@@ -42,6 +44,7 @@ package final class Plan: Sendable {
         secrets = named.secrets.sorted()
         optionalSecrets = named.secrets.subtracting(named.neededSecrets)
         environment = named.environment.sorted()
+        handsOutCallbackURL = named.needsCallbackURL
     }
 
     /// The stage and all stages that need it, directly or through others.
@@ -93,6 +96,8 @@ private struct ReferencedNames {
     var secrets: Set<String> = []
     /// Those that some reference can't do without.
     var neededSecrets: Set<String> = []
+    /// True if some reference can't do without `self.callbackURL`.
+    var needsCallbackURL = false
     var environment: Set<String> = []
 
     init(_ uses: some Sequence<ReferenceUse>) {
@@ -102,6 +107,7 @@ private struct ReferencedNames {
                 secrets.insert(name)
                 if !use.reference.toleratesNull { neededSecrets.insert(name) }
             case .environment(let name): environment.insert(name)
+            case .callbackURL: if !use.reference.toleratesNull { needsCallbackURL = true }
             default: break
             }
         }

@@ -49,7 +49,8 @@ package struct Settings: Sendable {
         let configuration = try UserConfiguration(environment: variables, profile: profile)
         let environment = configuration.completing(variables)
         self.init(
-            stateFolder: stateFolder, secretsFile: secretsFile ?? environment["PIPELINE_SECRETS_FILE"],
+            stateFolder: stateFolder,
+            secretsFile: secretsFile ?? environment["PIPELINE_SECRETS_FILE"].flatMap { $0.isEmpty ? nil : $0 },
             plugins: plugins, environment: environment, secretsCommand: configuration.secretsCommand)
     }
 

@@ -198,7 +198,9 @@ struct SubmitReconciliation: Sendable {
         case .success(let captures): return .adopted(captures)
         case .failure(let failure):
             let found = requests.failure(failure, answer, of: rendered, in: context)
-            return .unsettled(reason: "it was found, but not what is needed of it: \(found.title)")
+            return .unsettled(
+                reason: "it was found, but not what is needed of it: \(found.title); captures are read from what the "
+                    + "look-up found, and of a list of selectors the first that matches counts")
         }
     }
 

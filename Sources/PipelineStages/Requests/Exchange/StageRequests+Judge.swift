@@ -82,8 +82,14 @@ extension StageRequests {
                 try rule.judgement(in: scope, isTolerant: isTolerant, of: name(of: rendered.description.url))
             }
             if let message {
+                let wouldWait =
+                    !message.allowsRetry && !isExpected && context.facts.retry.statuses.contains(answer.status)
+                let hint =
+                    "without a rule of \"fail\" that holds for it the status \(answer.status) is tried again: "
+                    + "\"when\": \"response.status < 400 && …\""
                 return .ruledOut(
-                    failure(message.text, answer, of: rendered, in: context), allowsRetry: message.allowsRetry)
+                    failure(message.text, answer, of: rendered, hint: wouldWait ? hint : nil, in: context),
+                    allowsRetry: message.allowsRetry)
             }
         }
         return isExpected ? .expected : .unexpected(unexpected(answer, of: rendered, in: context))
