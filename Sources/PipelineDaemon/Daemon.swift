@@ -88,8 +88,21 @@ final class Daemon: Sendable {
         }
     }
 
-    private func controlServer() throws -> ControlServer {
-        ControlServer(descriptor: try listeningSocket(), answer: { [self] in answer($0) }) { [log] user in
+    private var controlAddress: ControlAddress {
+        ControlAddress(stateFolder: settings.stateFolder, isWorker: claims != nil)
+    }
+
+    /// Nil for a worker that serves no pages, and for one beside another that does: several may share a state folder.
+    /// A worker is asked for a link alone, for all else through the journal.
+    private func controlServer() throws -> ControlServer? {
+        if claims != nil {
+            guard pages.withLock({ $0 }) != nil else { return nil }
+            if let other = controlAddress.connect() {
+                close(other)
+                return nil
+            }
+        }
+        return ControlServer(descriptor: try listeningSocket(), answer: { [self] in answer($0) }) { [log] user in
             let name = user.map { "user \($0)" } ?? "a user that the system does not name"
             log.note("a connection of \(name) to the control socket was refused", level: .warning)
         }
@@ -104,8 +117,7 @@ final class Daemon: Sendable {
         let receiver = try await startReceiver()
         let metrics = try await startMetrics()
         try await startDashboard()
-        // A worker is asked through the journal alone: several may share a state folder.
-        let control = claims == nil ? try controlServer() : nil
+        let control = try controlServer()
         control?.start()
         for number in [SIGPIPE, SIGHUP, SIGXFSZ] { signal(number, SIG_IGN) }
         let (wishes, wish) = AsyncStream<Void>.makeStream()
@@ -136,7 +148,7 @@ final class Daemon: Sendable {
         await receiver?.stop()
         await metrics?.stop()
         await pages.withLock { $0 }?.stop()
-        if claims == nil, manager.listener == nil { unlink(ControlAddress(stateFolder: settings.stateFolder).path) }
+        if control != nil, claims != nil || manager.listener == nil { unlink(controlAddress.path) }
         await workspace.finishTraces()
         await journal.close()
         // The jobs are free by now; only the process is still there.
@@ -201,10 +213,9 @@ final class Daemon: Sendable {
     }
 
     private func listeningSocket() throws -> Int32 {
-        if let passed = manager.listener { return passed }
-        let address = ControlAddress(stateFolder: settings.stateFolder)
-        guard let descriptor = address.listen() else {
-            throw StepFailure("cannot listen on \(address.path): \(FileContent.reason)")
+        if claims == nil, let passed = manager.listener { return passed }
+        guard let descriptor = controlAddress.listen() else {
+            throw StepFailure("cannot listen on \(controlAddress.path): \(FileContent.reason)")
         }
         return descriptor
     }
@@ -220,6 +231,9 @@ final class Daemon: Sendable {
 
     private func answer(_ request: ControlRequest) -> JSON {
         switch request {
+        case .dashboard:
+            return ["link": JSON(pages.withLock { $0 }?.link()), "journal": JSON(settings.journalPlace)]
+        case _ where claims != nil: return ["error": "a worker is asked through its journal"]
         case .take(let job, let values, let retriesFailed, let ended):
             jobs.name(job, values, retriesFailed: retriesFailed, ended: ended)
             if !jobs.batches.knock(job) { scheduler.knock(job) }
@@ -227,7 +241,6 @@ final class Daemon: Sendable {
         case .lend(let job, let values):
             jobs.lend(job, values)
             return ["lent": .string(job.text)]
-        case .dashboard: return ["link": JSON(pages.withLock { $0 }?.link())]
         case .status:
             let counts = scheduler.counts
             return [

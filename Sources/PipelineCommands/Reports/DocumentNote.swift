@@ -34,9 +34,9 @@ struct DocumentNote {
     /// The command that begins another job, with the document as it is by then.
     static func command(of record: JobRecord) -> String { "pipeline run \(SafeText.line(record.sourceName))" }
 
-    private static func submitted(of job: JobSnapshot) -> StepKey? {
+    /// A step of a job whose remote job another job would not take over, but submit once more; nil for none.
+    static func submitted(of job: JobSnapshot) -> StepKey? {
         job.submits.filter { key, submit in
-            guard job.steps[key]?.state.name != .succeeded else { return false }
             return switch submit.phase {
             case .sending, .submitted, .unknown: true
             case .intent, .refused: false

@@ -46,14 +46,24 @@ extension OwnedJob {
     /// The words for a job that waits to be taken up.
     static let queued = "nobody has it yet"
 
+    /// True if somebody takes it up without being told.
+    var isToBeTaken: Bool {
+        guard owner == nil, snapshot.batch?.lacksStandardInput != true else { return false }
+        let hasCrashed = snapshot.mode == .background && snapshot.suspension(isOwned: false) == .crashed
+        return hasCrashed || snapshot.isQueued
+    }
+
     /// The advice about a job or a batch of the background that nobody has: nothing, where somebody takes it up without being
     /// told. Nil for others.
-    func adviceUntilTaken(in journal: Workspace.Journal, resume: String) -> String? {
-        guard owner == nil, snapshot.batch?.lacksStandardInput != true else { return nil }
-        let hasCrashed = snapshot.mode == .background && snapshot.suspension(isOwned: false) == .crashed
-        guard hasCrashed || snapshot.isQueued else { return nil }
+    func adviceUntilTaken(in journal: Workspace.Journal, resume: String) async throws -> String? {
+        guard isToBeTaken else { return nil }
         // Whoever resumes it takes it out of the workers' hands.
-        if journal is any SharedJournal { return "nothing: any 'pipeline worker' goes on with it" }
+        if let shared = journal as? any SharedJournal {
+            guard let host = try await shared.host(of: snapshot.record.id) else {
+                return "nothing: any 'pipeline worker' goes on with it"
+            }
+            return "nothing: a 'pipeline worker' on \(host) goes on with it; it has the files"
+        }
         return "nobody has it: 'pipeline daemon' goes on with it, or \(resume)"
     }
 }

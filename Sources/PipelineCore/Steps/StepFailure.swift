@@ -44,11 +44,11 @@ public struct StepFailure: Sendable, Hashable, Error {
 }
 
 extension StepFailure {
-    /// True for a response to which a wrong document leads as a rule: a path, a method or a body of a type that the service
+    /// True for a response to which a wrong document leads as a rule: a path, a method or a body that the service
     /// does not have, or a success that is not as the document says.
     package var mayBeOfDocument: Bool {
         guard let status else { return false }
-        return [404, 405, 415].contains(status) || 200..<300 ~= status && hint != nil
+        return [400, 404, 405, 415, 422].contains(status) || 200..<300 ~= status && hint != nil
     }
 
     /// The form of `show --json` and of `*.failed` events; absent facts are null.

@@ -297,7 +297,10 @@ final class DaemonJobs: JobSource {
         switch end {
         case .suspended(.secret):
             let missing = (try? await journal.events(of: job, after: 0).suspensionDetail) ?? "a secret is missing"
-            return "waits: \(missing); give it with 'pipeline resume \(job) --detach'"
+            let way =
+                journal is any SharedJournal
+                ? "'pipeline why \(job)' says how to give it" : "give it with 'pipeline resume \(job) --detach'"
+            return "waits: \(missing); \(way)"
         case .ended, .suspended, .parked: return nil
         case .unknown: return "has an unknown submit; 'pipeline why \(job)' says what to do"
         case .lost: return "has another owner by now"

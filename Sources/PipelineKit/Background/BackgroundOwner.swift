@@ -11,7 +11,7 @@ package struct BackgroundOwner: Sendable {
 
     package init(settings: Settings) {
         self.settings = settings
-        address = ControlAddress(stateFolder: settings.stateFolder)
+        address = ControlAddress(stateFolder: settings.stateFolder, isWorker: settings.journalAddress != nil)
     }
 
     /// The answer to a request; nil when nobody listens. Throws what the owner refused.

@@ -5,8 +5,12 @@ import PipelineJournal
 package struct ControlAddress: Sendable {
     private let name: SocketName
 
-    /// - Parameter stateFolder: absolute.
-    package init(stateFolder: String) { name = SocketName("control.sock", in: stateFolder) }
+    /// - Parameters:
+    ///   - stateFolder: absolute.
+    ///   - isWorker: true for that of a worker which serves pages; it owns no jobs of the folder.
+    package init(stateFolder: String, isWorker: Bool = false) {
+        name = SocketName(isWorker ? "worker.sock" : "control.sock", in: stateFolder)
+    }
 
     /// The place where the socket's name stands.
     package var path: String { name.path }
@@ -34,7 +38,7 @@ package struct ControlAddress: Sendable {
     }
 
     /// A connection to the background owner; nil with `errno` set when none listens.
-    func connect() -> Int32? {
+    package func connect() -> Int32? {
         guard let descriptor = Self.open() else { return nil }
         guard name.withAddress({ CLibrary.connect(descriptor, $0, $1) }) == 0 else {
             let code = errno

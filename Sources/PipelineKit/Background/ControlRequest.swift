@@ -10,7 +10,8 @@ package enum ControlRequest: Sendable {
     case lend(JobID, HandedValues)
     /// Say how you are.
     case status
-    /// Make a link that opens the dashboard: `{"link": null}` from one that serves none.
+    /// Make a link that opens the dashboard: `{"link": null}` from one that serves none; `journal` is the place of the one
+    /// that it is over, null for the state folder's.
     case dashboard
 
     /// The form on the wire.

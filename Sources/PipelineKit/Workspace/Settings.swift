@@ -1,4 +1,5 @@
 package import PipelineCore
+import PipelineJournal
 package import PipelineStages
 
 /// The places where a program keeps its state and finds its secrets: flags first, then `PIPELINE_…` variables, then
@@ -9,6 +10,8 @@ package struct Settings: Sendable {
     /// The address of a journal in a database (`PIPELINE_JOURNAL`); nil for that of the state folder. It may hold a password,
     /// and is shown nowhere.
     package let journalAddress: String?
+    /// The place of that journal, without what may be secret; nil for that of the state folder.
+    package var journalPlace: String? { journalAddress.map { PostgresJournal.place(of: $0) } }
     /// The file of secrets, when one was named; absolute.
     package let secretsFile: String?
     /// The folders in which plugins are looked for.

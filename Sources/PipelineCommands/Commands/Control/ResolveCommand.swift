@@ -104,7 +104,11 @@ struct ResolveCommand: WorkspaceCommand {
             }
         }
         if abandon, try await endsNow(job.record, journal, workspace, console) { return }
-        console?.note("settled; go on with: pipeline resume \(job.record.id)")
+        guard let console else { return }
+        let found = try await journal.jobs(JobQuery(prefix: job.record.id.text, isBrief: true)).first
+        let isTaken = journal is any SharedJournal && (found?.owner != nil || found?.isToBeTaken == true)
+        let next = isTaken ? "a worker goes on with it" : "go on with: pipeline resume \(job.record.id)"
+        console.note("settled; \(next)")
     }
 
     /// Ends a job of which nothing is left to do without the stage that was given up; false when something is, or when

@@ -21,7 +21,7 @@ struct BatchReport {
         let now = SystemClock().now
         guard isJSON else {
             let resume = "pipeline resume \(found.snapshot.record.key)"
-            let advice = found.adviceUntilTaken(in: journal, resume: resume)
+            let advice = try await found.adviceUntilTaken(in: journal, resume: resume)
             for line in text.lines(found, failures: failures, advice: advice, now: now) { console.data(line) }
             if let worker = try await WorkerText(found, journal) { console.data(SafeText.line(worker.line)) }
             return

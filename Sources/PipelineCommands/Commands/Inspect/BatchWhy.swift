@@ -48,7 +48,7 @@ struct BatchWhy {
             if cause == .extension {
                 try await found.extensionAdvice(in: journal)
             } else {
-                found.adviceUntilTaken(in: journal, resume: resume) ?? found.batchAdvice(after: failures)
+                try await found.adviceUntilTaken(in: journal, resume: resume) ?? found.batchAdvice(after: failures)
             }
         let now = SystemClock().now
         let waits = try await isOwned ? waitsUnderWay(in: journal) : []

@@ -15,7 +15,7 @@ struct ItemWhy {
     func show(on console: Console, isJSON: Bool, in journal: Workspace.Journal) async throws {
         let found = try await JobName(batch.id.text).find(in: journal)
         let cause = item.state == .pending ? found.snapshot.suspension(isOwned: found.owner != nil) : nil
-        let advice = advice(found, journal)
+        let advice = try await advice(found, journal)
         if isJSON {
             console.data(
                 JSON.object([
@@ -41,9 +41,10 @@ struct ItemWhy {
         return "it waits for its turn: \(batch.underWayCount) are at work, of at most \(batch.settings.atOnce)"
     }
 
-    private func advice(_ found: OwnedJob, _ journal: Workspace.Journal) -> String? {
+    private func advice(_ found: OwnedJob, _ journal: Workspace.Journal) async throws -> String? {
         switch item.state {
-        case .pending: found.adviceUntilTaken(in: journal, resume: "pipeline resume \(batch.key)") ?? found.batchAdvice
+        case .pending:
+            try await found.adviceUntilTaken(in: journal, resume: "pipeline resume \(batch.key)") ?? found.batchAdvice
         case .failed where item.attempt == 0: "mend its row, and run the same command again"
         case .failed, .cancelled: "pipeline retry \(ShellWord.quoted("\(batch.key)/\(item.key)"))"
         default: nil

@@ -173,7 +173,7 @@ struct WhyCommand: WorkspaceCommand {
     ) async throws -> String? {
         let snapshot = job.snapshot
         let resume = "pipeline resume \(snapshot.record.id)"
-        if let advice = job.adviceUntilTaken(in: journal, resume: resume) { return advice }
+        if let advice = try await job.adviceUntilTaken(in: journal, resume: resume) { return advice }
         switch cause {
         case .secret:
             let said = try await job.suspensionDetail(in: journal)
@@ -186,7 +186,10 @@ struct WhyCommand: WorkspaceCommand {
             }
             let given = missing?.failure.hint.map { "\($0), then " } ?? ""
             let again = inputs.map { " -i \($0)=…" }.joined()
-            return [said, "\(given)\(resume)\(detached)\(again)"].compactMap { $0 }.joined(separator: "; ")
+            // Workers are given no values: the command has to stay with the job.
+            let mayDetach = inputs.isEmpty || !(journal is any SharedJournal)
+            return [said, "\(given)\(resume)\(mayDetach ? detached : "")\(again)"].compactMap { $0 }.joined(
+                separator: "; ")
         case .extension: return try await job.extensionAdvice(in: journal)
         case .tooManyFailures, .sameFailure: return "mend what failed, then \(resume), or pipeline retry"
         case .spent: return "\(resume) --spend MORE"

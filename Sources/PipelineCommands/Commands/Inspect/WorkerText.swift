@@ -12,7 +12,7 @@ struct WorkerText {
             line = "at worker \(owner.text)"
             return
         }
-        guard job.snapshot.mode == .background else { return nil }
+        guard job.snapshot.mode == .background, job.isToBeTaken || job.snapshot.goesOnByItself else { return nil }
         if let host = try await shared.host(of: job.snapshot.record.id) {
             line = "waits for a worker on \(host), which has its files"
         } else {

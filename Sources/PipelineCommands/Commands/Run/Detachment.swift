@@ -37,7 +37,8 @@ struct Detachment {
     ) async throws -> ExitStatus {
         if workspace.settings.journalAddress != nil {
             return try await leave(
-                job, plan: plan, secretInputs: secretInputs, retriesFailed: retriesFailed, name: name)
+                job, plan: plan, secretInputs: secretInputs, retriesFailed: retriesFailed, isNew: isJournaled,
+                name: name)
         }
         let values = await HandedValues(of: plan, from: try workspace.secrets(), inputs: secretInputs)
         do throws(StepFailure) {
@@ -55,14 +56,18 @@ struct Detachment {
 
     /// Leaves the job in a journal that many machines share, for a worker to claim. Workers have secrets of their own.
     private func leave(
-        _ job: JobID, plan: Plan, secretInputs: JSONObject, retriesFailed: Bool, name: String?
+        _ job: JobID, plan: Plan, secretInputs: JSONObject, retriesFailed: Bool, isNew: Bool, name: String?
     ) async throws -> ExitStatus {
         let journal = try workspace.openJournal()
         guard let found = try await journal.snapshot(of: job) else { throw JournalFailure.noSuchJob(job) }
         // A default that holds is there for every owner.
         if secretInputs.names.contains(where: { !found.record.beginning.defaultedInputs.contains($0) }) {
+            let hint = "make them secrets of the document, which each worker has, or leave --detach out"
+            guard isNew else {
+                throw CommandError(.usage, "values of secret inputs are given to no worker", hint: hint)
+            }
             console.note("warning: values of secret inputs are given to no worker; the job waits for them")
-            console.note("  hint: make them secrets of the document, which each worker has, or leave --detach out")
+            console.note("  hint: \(hint)")
         }
         if retriesFailed || found.mode != .background || found.cause != nil {
             let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }

@@ -66,7 +66,7 @@ struct ConfigCommand: WorkspaceCommand {
                 name: "stateDir", value: held.stateFolder,
                 source: source("PIPELINE_STATE_DIR", common.stateDir, "--state-dir", configuration)),
             Shown(
-                name: "journal", value: held.journalAddress.map { PostgresJournal.place(of: $0) },
+                name: "journal", value: held.journalPlace,
                 source: source("PIPELINE_JOURNAL", nil, "", configuration)),
             Shown(
                 name: "secretsFile", value: held.secretsFile,

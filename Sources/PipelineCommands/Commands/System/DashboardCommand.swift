@@ -11,8 +11,8 @@ struct DashboardCommand: WorkspaceCommand {
         commandName: "dashboard", abstract: "Open the jobs in a browser.",
         discussion: """
             Prints a link that works once, and opens it where there is a desktop. It listens on this machine alone, and \
-            shows without changing anything. Where 'pipeline daemon --dashboard' serves the pages, that is asked for a \
-            link, unless --listen says to serve them here too; how they are served is up to its options then.
+            shows without changing anything. Where 'pipeline daemon --dashboard' or a worker of this state folder serves \
+            the pages, that is asked for a link, unless --listen says to serve them here too; how they are served is up to its options then.
 
             Example: pipeline dashboard
             Example: pipeline dashboard --listen 127.0.0.1:8700 --actions
@@ -30,11 +30,12 @@ struct DashboardCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         if listen == nil, let answer = try? BackgroundOwner(settings: workspace.settings).ask(.dashboard),
-            let link = answer["link"]?.string
+            let link = answer["link"]?.string,
+            answer["journal"]?.string == workspace.settings.journalPlace
         {
             if let option = pages.arguments.first {
                 console.note(
-                    "\(option) does nothing here: the background owner serves the pages; give it to 'pipeline daemon', "
+                    "\(option) does nothing here: the background owner serves the pages; give it to 'pipeline daemon' or the worker, "
                         + "or serve pages of your own with --listen 127.0.0.1:0")
             }
             console.data(link)
