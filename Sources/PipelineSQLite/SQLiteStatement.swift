@@ -59,20 +59,22 @@ package final class SQLiteStatement {
     }
 
     private func bind(_ values: SQLiteValues) throws(SQLiteError) {
-        let pairs = values.pairs
-        guard pairs.count == parameters.names.count else {
-            throw misuse("\(parameters.names.count) parameters and \(pairs.count) values")
+        guard values.pairs.count == parameters.names.count else {
+            throw misuse("\(parameters.names.count) parameters and \(values.pairs.count) values")
         }
-        var next = 0
-        for place in pairs.indices {
-            guard let index = parameters.index(of: pairs[place].0, from: next) else {
-                throw misuse("no parameter \(pairs[place].0)")
-            }
-            next = index + 1
-            let code = pairs[place].1.bind(to: self, at: Int32(next))
-            guard code == SQLITE_OK else {
-                defer { reset() }
-                throw connection.error(code)
+        // An element of an array is copied to be asked, one of a buffer is asked where it lies.
+        try values.pairs.withUnsafeBufferPointer { (pairs) throws(SQLiteError) in
+            var next = 0
+            for place in pairs.indices {
+                guard let index = parameters.index(of: pairs[place].0, from: next) else {
+                    throw misuse("no parameter \(pairs[place].0)")
+                }
+                next = index + 1
+                let code = pairs[place].1.bind(to: self, at: Int32(next))
+                guard code == SQLITE_OK else {
+                    defer { reset() }
+                    throw connection.error(code)
+                }
             }
         }
     }

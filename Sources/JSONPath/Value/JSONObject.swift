@@ -13,7 +13,8 @@ public struct JSONObject: Sendable {
     /// An object from names and values; of equal names the last value counts, at the place of the first.
     public init(_ members: some Sequence<(String, JSON)>) {
         self.init()
-        for (name, value) in members { self[name] = value }
+        self.members.reserveCapacity(members.underestimatedCount)
+        for (name, value) in members { insert(name, value) }
     }
 
     /// The number of members.

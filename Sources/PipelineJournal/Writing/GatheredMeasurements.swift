@@ -5,7 +5,7 @@ import Synchronization
 final class GatheredMeasurements: Sendable {
     struct Content {
         var measured = Measurements()
-        /// True if a job ends by the transaction, or is let go: nothing is held back of it then.
+        /// True if a job ends by the transaction, or is let go: nothing is held back for long then.
         var endsJob = false
 
         mutating func add(_ other: Content) {
