@@ -62,15 +62,16 @@ package final class SQLiteStatement {
         guard values.pairs.count == parameters.names.count else {
             throw misuse("\(parameters.names.count) parameters and \(values.pairs.count) values")
         }
-        // An element of an array is copied to be asked, one of a buffer is asked where it lies.
+        // An element of an array is copied to be asked, what a pointer leads to is asked where it lies.
         try values.pairs.withUnsafeBufferPointer { (pairs) throws(SQLiteError) in
             var next = 0
             for place in pairs.indices {
-                guard let index = parameters.index(of: pairs[place].0, from: next) else {
-                    throw misuse("no parameter \(pairs[place].0)")
+                guard let pair = pairs.baseAddress.map({ $0 + place }) else { return }
+                guard let index = parameters.index(of: pair.pointee.0, from: next) else {
+                    throw misuse("no parameter \(pair.pointee.0)")
                 }
                 next = index + 1
-                let code = pairs[place].1.bind(to: self, at: Int32(next))
+                let code = pair.pointee.1.bind(to: self, at: Int32(next))
                 guard code == SQLITE_OK else {
                     defer { reset() }
                     throw connection.error(code)

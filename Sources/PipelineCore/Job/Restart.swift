@@ -277,7 +277,7 @@ struct Restart {
 
 extension RestartScope {
     /// The stages whose steps begin as if they had never run.
-    func begunAnew(in plan: Plan) -> Set<String> {
+    package func begunAnew(in plan: Plan) -> Set<String> {
         var stages: Set<String> = []
         if case .from(let stage) = self { stages = plan.dependents(of: stage) }
         if self != .nothing { stages.formUnion(plan.finally.map(\.id)) }

@@ -301,19 +301,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                     ELSE batches.first END FROM items WHERE batch = :batch)
             WHERE job = :batch
             """, values)
-        try run(
-            """
-            UPDATE jobs SET document = :document, source_name = :name, inputs = :inputs, environment = :environment,
-                output_folder = :output, document_folder = :folder, overwrites = :overwrites,
-                found_secrets = :found_secrets
-            WHERE number = :batch
-            """,
-            [
-                "batch": batch, "document": try jobs.document(job), "name": job.sourceName,
-                "inputs": JSON.object(job.inputs), "environment": JSON.object(job.environment),
-                "output": job.folders.output, "folder": job.folders.document, "overwrites": job.overwrites,
-                "found_secrets": job.beginning.column,
-            ])
+        try jobs.adopt(job, for: batch)
     }
 
     func retryItems(

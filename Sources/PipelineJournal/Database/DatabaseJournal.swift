@@ -33,6 +33,10 @@ extension DatabaseJournal {
         try await own(as: owner) { (rows) throws(JournalFailure) in try rows.acquire(job, for: owner) }
     }
 
+    package func adopt(_ record: JobRecord, under lease: Lease) async throws(JournalFailure) {
+        try await write { (rows) throws(JournalFailure) in try rows.adopt(record, for: rows.number(under: lease)) }
+    }
+
     package func remove(_ job: JobID) async throws(JournalFailure) -> [JobID] {
         try await write { (rows) throws(JournalFailure) in try rows.remove(job) }
     }

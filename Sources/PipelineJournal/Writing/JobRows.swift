@@ -117,6 +117,23 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
             "INSERT INTO documents (digest, source) VALUES (:digest, :source) RETURNING number", values)
     }
 
+    /// Makes another document a job's, with what its record says of it.
+    func adopt(_ record: JobRecord, for number: Int64) throws(JournalFailure) {
+        try run(
+            """
+            UPDATE jobs SET document = :document, source_name = :name, inputs = :inputs, environment = :environment,
+                output_folder = :output, document_folder = :folder, overwrites = :overwrites,
+                found_secrets = :found_secrets
+            WHERE number = :job
+            """,
+            [
+                "job": number, "document": try document(record), "name": record.sourceName,
+                "inputs": JSON.object(record.inputs), "environment": JSON.object(record.environment),
+                "output": record.folders.output, "folder": record.folders.document, "overwrites": record.overwrites,
+                "found_secrets": record.beginning.column,
+            ])
+    }
+
     /// The column `number` of the row that a statement returns.
     func returnedNumber(_ sql: StaticString, _ values: SQLValues) throws(JournalFailure) -> Int64 {
         guard let number = try first(sql, values, { $0.integer("number") }) else {

@@ -16,6 +16,10 @@ package protocol WorkspaceJournal: Journal, BatchJournal, ServiceJournal, Durati
     func backgroundJobs(at now: Timestamp) async throws(JournalFailure) -> [JobID]
     /// The jobs of which somebody is still to be told and that nobody owns, oldest first.
     func untoldJobs() async throws(JournalFailure) -> [JobID]
+    /// Makes another document the job's, with what the record says of it. Its steps, submits and files stay as they are.
+    ///
+    /// - Throws: ``JournalFailure/stale`` when the lease is not the job's last.
+    func adopt(_ record: JobRecord, under lease: Lease) async throws(JournalFailure)
     /// Tells the processes that watch the event's job of it; may be lost, returns at once.
     func show(_ event: JobEvent)
     /// Asks the owner of a job to show what happens to it, or to any of its jobs, here for the next five seconds; false

@@ -14,6 +14,7 @@ struct RetryCommand: WorkspaceCommand {
 
             Example: pipeline retry last --from model
             Example: pipeline retry last --item 3
+            Example: pipeline retry last --changed
             Example: pipeline retry --failed --pipeline selfie
             """)
 
@@ -34,6 +35,12 @@ struct RetryCommand: WorkspaceCommand {
 
     @Option(help: ArgumentHelp("Only this item: its key in a batch, its number in a forEach.", valueName: "item"))
     var item: String?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Go on with the document as its file is by now. What has succeeded stays, and has to say what it said; the "
+                + "inputs keep their values."))
+    var changed = false
 
     @Flag(help: "Replace files that exist.")
     var overwrite = false
@@ -58,6 +65,9 @@ struct RetryCommand: WorkspaceCommand {
             )
         }
         if detach, from != nil { throw ValidationError("--detach and --from exclude each other.") }
+        if changed, failed || item != nil {
+            throw ValidationError("--changed is for jobs that are named, not for \(failed ? "--failed" : "--item").")
+        }
         if failed == jobs.isEmpty { return }
         throw ValidationError(
             failed
@@ -84,6 +94,16 @@ struct RetryCommand: WorkspaceCommand {
                 jobs.append(job)
             }
         }
+        if changed {
+            guard batches.isEmpty, jobs.allSatisfy({ $0.snapshot.record.item == nil }) else {
+                throw CommandError(
+                    .usage, "the items of a batch take a mended document together",
+                    hint: "type the same 'pipeline run … --each …' again, with --changed")
+            }
+            for job in jobs {
+                if let status = try await adopt(job, by: session) { return status }
+            }
+        }
         let resumption = JobResumption(
             session: session, concurrency: side.concurrency, secretInputs: given
         ) { [from, item] job, plans in
@@ -107,6 +127,31 @@ struct RetryCommand: WorkspaceCommand {
             }
         }
         return ExitStatus.combined(statuses)
+    }
+
+    /// Has a job go on with its document as the file is by now; the status where it can't, told to the person.
+    private func adopt(_ brief: OwnedJob, by session: JobSession) async throws -> ExitStatus? {
+        let (job, journal) = (try await session.whole(brief), session.journal)
+        if let owner = job.owner { throw JournalFailure.owned(by: owner) }
+        try await job.checkMachine(in: journal)
+        let scope = from.map(RestartScope.from) ?? .failed
+        let mended = try await MendedDocument(of: job.snapshot, scope, in: session.workspace)
+        if let from { try mended.plan.checkStage(from, of: job.snapshot.record.id.text) }
+        if case .unknown = try Self.continuation(of: job, mended.plan, scope) {
+            return try await session.refuseUnknown(job.snapshot)
+        }
+        let warnings = mended.plan.warnings
+        if !warnings.diagnostics.isEmpty { session.console.note(warnings.text) }
+        try await session.checkSecrets(of: mended.plan, for: mended.record)
+        let lease = try await journal.acquire(job.snapshot.record.id, for: journal.owner)
+        do throws(JournalFailure) {
+            try await journal.adopt(mended.record, under: lease)
+        } catch {
+            try? await journal.release(lease)
+            throw error
+        }
+        try await journal.release(lease)
+        return nil
     }
 
     /// The item of a `forEach` that `--item` means in a job; nil for the job of an item of a batch, which it means itself.
@@ -155,14 +200,21 @@ struct RetryCommand: WorkspaceCommand {
         if let from { try plan.checkStage(from, of: record.id.text) }
         var scope = from.map(RestartScope.from) ?? .failed
         if let item { scope = .failedItem(try number(of: item, in: found.snapshot)) }
+        return try continuation(of: found, plan, scope)
+    }
+
+    private static func continuation(
+        of found: OwnedJob, _ plan: Plan, _ scope: RestartScope
+    ) throws -> JobContinuation {
+        let id = found.snapshot.record.id
         let isUnknown = scope == .failed && found.snapshot.steps.values.contains { $0.state.name == .unknown }
         if isUnknown || found.owner == nil && found.snapshot.hasOpenSubmit(begunAnewBy: scope, in: plan) {
             return .unknown
         }
         if scope == .failed, found.snapshot.ended != nil, !found.snapshot.hasFailures {
             throw CommandError(
-                .usage, "nothing of job \(record.id) has failed",
-                hint: "'pipeline retry \(record.id) --from STAGE' does it again from that stage on")
+                .usage, "nothing of job \(id) has failed",
+                hint: "'pipeline retry \(id) --from STAGE' does it again from that stage on")
         }
         return .run(plan: plan, again: scope)
     }

@@ -115,9 +115,7 @@ struct EndReporter: Sendable {
         }
         report.note("once mended, go on with: pipeline \(verb) \(job.record.id)\(again ?? "")")
         guard job.failure?.failure.mayBeOfDocument == true, job.batch == nil, job.record.item == nil else { return }
-        let paid = DocumentNote.submitted(of: job).map { ", which submits again what \($0.words) has submitted" }
-        report.note(
-            "once the document is mended, begin a new job: \(DocumentNote.command(of: job.record))\(paid ?? "")")
+        report.note("once the document is mended: \(DocumentNote.command(of: job.record))\(again ?? "")")
     }
 
     /// The report of a job of which a submit is unknown: what it is about, and what to type.

@@ -1,0 +1,228 @@
+import Foundation
+import JSONPath
+import PipelineTestKit
+import Synchronization
+import Testing
+
+/// The first document for a service is rarely right, and the upload behind its mistake may have taken hours.
+@Suite("A job whose document is mended")
+struct MendedDocumentTests {
+    /// Takes an upload, and computations whose body says a mode that it knows.
+    private final class Service: Sendable {
+        struct Counts {
+            var uploads = 0
+            var submits: [String] = []
+            var polls = 0
+        }
+        let counts = Mutex(Counts())
+
+        func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
+            counts.withLock { counts in
+                switch (request.method, request.path) {
+                case ("PUT", _):
+                    counts.uploads += 1
+                    return .json(#"{"id": "f1", "size": 1}"#)
+                case ("POST", _):
+                    counts.submits.append(request.text)
+                    if !request.text.contains(#""mode":"fast""#) { return .status(422, body: "no such mode") }
+                    return .json(#"{"id": "j1"}"#)
+                case ("GET", "/jobs/j1"):
+                    counts.polls += 1
+                    return .json(#"{"state": "done"}"#)
+                default: return .status(400, body: "no such path")
+                }
+            }
+        }
+
+        /// The numbers of uploads, submits and polls since the last time.
+        var seen: [Int] {
+            counts.withLock { counts in
+                defer { counts = Counts() }
+                return [counts.uploads, counts.submits.count, counts.polls]
+            }
+        }
+    }
+
+    private struct Scene {
+        let workplace: Workplace
+        let service: Service
+        let url: String
+
+        func call(_ words: String...) async throws -> ProgramEnd {
+            try await workplace.program.run(
+                words, environment: workplace.environment(["API_URL": url]), folder: workplace.folder)
+        }
+    }
+
+    private static func document(
+        mode: String = "fast", poll: String = "/jobs/${{ self.id }}", upload: String = #""id": "$.id""#,
+        more: String = ""
+    ) -> String {
+        """
+        { "pipeline": 1, "name": "film", "inputs": { "video": { "type": "file" } },
+          "services": { "api": { "url": "${{ env.API_URL }}" } },
+          "stages": [
+            { "id": "upload", "kind": "upload", "service": "api", "file": "${{ inputs.video }}", "protocol": "put",
+              "request": { "PUT": "/files" }, "capture": { \(upload) } },
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "json": { "file": "${{ stages.upload.id }}", "mode": "\(mode)" },
+                          "capture": { "id": "$.id" } },
+              "poll": { "GET": "\(poll)", "every": "20ms", "status": "$.state", "succeeded": ["done"] } },
+            { "id": "note", "kind": "write", "to": "note.txt", "text": "${{ stages.model.id }}" }\(more) ] }
+        """
+    }
+
+    private func withScene(_ first: String, _ body: (Scene) async throws -> Void) async throws {
+        try await withWorkplace { workplace in
+            let service = Service()
+            let server = try LoopbackServer { service.answer($0) }
+            defer { server.stop() }
+            let scene = Scene(workplace: workplace, service: service, url: server.url)
+            try workplace.write("film.mov", "x")
+            try workplace.write("film.json", first)
+            let end = try await scene.call("run", "film.json", "-i", "video=film.mov", "--key", "film")
+            #expect(end.cause == .exited(1), "\(end)")
+            #expect(end.errors.contains(/once the document is mended: pipeline retry \w+ --changed/), "\(end)")
+            try await body(scene)
+        }
+    }
+
+    @Test("sends what it had sent no second time: not the upload behind a refused submit")
+    func refusedSubmit() async throws {
+        try await withScene(Self.document(mode: "fats")) { scene in
+            #expect(scene.service.seen == [1, 1, 0])
+            let same = try await scene.call("retry", "film", "--changed")
+            #expect(same.cause == .exited(2) && same.errors.contains("says what it said"), "\(same)")
+            try scene.workplace.write("film.json", Self.document())
+            try FileManager.default.removeItem(atPath: scene.workplace.path("film.mov"))
+            let resumed = try await scene.call("resume", "film")
+            #expect(resumed.errors.contains("this job keeps the one of before"), "\(resumed)")
+            #expect(scene.service.seen == [0, 1, 0])
+            let mended = try await scene.call("retry", "film", "--changed")
+            #expect(mended.cause == .exited(0) && !mended.errors.contains("keeps the one"), "\(mended)")
+            #expect(scene.service.seen == [0, 1, 1])
+            #expect(scene.workplace.bytes(scene.workplace.path("note.txt")) == Array("j1".utf8))
+            let shown = try await scene.call("show", "film")
+            #expect(!shown.output.contains("has changed"), "\(shown)")
+            let none = try await scene.call("retry", "film", "--changed")
+            #expect(none.cause == .exited(2), "\(none)")
+        }
+    }
+
+    @Test("goes on with a remote job that was accepted, where only the poll was wrong")
+    func wrongPoll() async throws {
+        try await withScene(Self.document(poll: "/job/${{ self.id }}")) { scene in
+            #expect(scene.service.seen == [1, 1, 0])
+            try scene.workplace.write("film.json", Self.document())
+            let mended = try await scene.call("retry", "film", "--changed")
+            #expect(mended.cause == .exited(0), "\(mended)")
+            #expect(scene.service.seen == [0, 0, 1])
+        }
+    }
+
+    @Test("sends no part of an upload again of which only the request that ends it was wrong")
+    func wrongEnd() async throws {
+        try await withWorkplace { workplace in
+            let paths = Mutex<[String]>([])
+            let server = try LoopbackServer { request in
+                paths.withLock { $0.append("\(request.method) \(request.path)") }
+                switch request.path {
+                case "/new": return .json(#"{"id": "u1"}"#)
+                case "/u1/1", "/u1/2", "/u1/3": return .json(#"{"tag": "t"}"#)
+                default:
+                    return request.text.contains(#"{"number":3,"tag":"t"}"#)
+                        ? .json(#"{"file": "f1"}"#) : .status(400, body: "InvalidPart")
+                }
+            }
+            defer { server.stop() }
+            var seen: [String] {
+                paths.withLock { paths in
+                    defer { paths = [] }; return paths
+                }
+            }
+            let document = """
+                { "pipeline": 1, "name": "parts", "services": { "api": { "url": "${{ env.API_URL }}" } },
+                  "stages": [ { "id": "move", "kind": "upload", "service": "api", "file": "film.mov", "protocol": "parts",
+                    "partSize": "1KB", "request": { "POST": "/new", "capture": { "id": "$.id" } },
+                    "part": { "PUT": "/${{ self.id }}/${{ part.number }}", "part": true, "capture": { "tag": "$.tag" },
+                              "keep": { "row": { "number": "${{ part.number }}", "tag": "${{ self.tag }}" } } },
+                    "complete": { "POST": "/end", "json": { "parts": "${{ self.parts.tag }}" } },
+                    "capture": { "file": "$.file" } } ] }
+                """
+            try workplace.write("film.mov", String(repeating: "x", count: 2500))
+            try workplace.write("parts.json", document)
+            func call(_ words: String...) async throws -> ProgramEnd {
+                try await workplace.program.run(
+                    words, environment: workplace.environment(["API_URL": server.url]), folder: workplace.folder)
+            }
+            let end = try await call("run", "parts.json")
+            #expect(end.cause == .exited(1), "\(end)")
+            #expect(seen.count == 5)
+            try workplace.write("parts.json", document.replacing("self.parts.tag", with: "self.parts.row"))
+            let mended = try await call("retry", "last", "--changed")
+            #expect(mended.cause == .exited(0), "\(mended)")
+            #expect(seen == ["POST /end"])
+        }
+    }
+
+    @Test("is refused where it would have what was done be something else, and says which stage to begin from")
+    func otherwise() async throws {
+        try await withScene(Self.document(poll: "/job/${{ self.id }}")) { scene in
+            #expect(scene.service.seen == [1, 1, 0])
+            try scene.workplace.write("film.json", Self.document(mode: "slow"))
+            let submitted = try await scene.call("retry", "film", "--changed")
+            #expect(submitted.cause == .exited(2), "\(submitted)")
+            #expect(submitted.errors.contains("stage 'model' has submitted, and says something else"), "\(submitted)")
+            #expect(submitted.errors.contains(/pipeline retry \w+ --changed --from model/), "\(submitted)")
+            try scene.workplace.write("film.json", Self.document(upload: #""id": "$.id", "size": "$.size""#))
+            let uploaded = try await scene.call("retry", "film", "--changed")
+            #expect(uploaded.errors.contains("stage 'upload' has succeeded, and says something else"), "\(uploaded)")
+            try scene.workplace.write(
+                "film.json", Self.document(more: #", { "id": "more", "kind": "write", "to": "x", "text": "x" }"#))
+            let more = try await scene.call("retry", "film", "--changed")
+            #expect(more.errors.contains("has a stage 'more' that this job does not have"), "\(more)")
+            try scene.workplace.write("film.json", "{ \"pipeline\": 1, ")
+            let broken = try await scene.call("retry", "film", "--changed")
+            #expect(broken.cause == .exited(2) && broken.errors.contains("film.json:1"), "\(broken)")
+            #expect(scene.service.seen == [0, 0, 0], "nothing was sent")
+            try scene.workplace.write("film.json", Self.document(upload: #""id": "$.id", "size": "$.size""#))
+            let again = try await scene.call("retry", "film", "--changed", "--from", "upload")
+            #expect(again.cause == .exited(0), "\(again)")
+            #expect(scene.service.seen == [1, 1, 1])
+        }
+    }
+
+    @Test("takes new inputs with their defaults, and new variables as they are")
+    func newInputs() async throws {
+        try await withScene(Self.document(mode: "fats")) { scene in
+            let mended = Self.document(mode: "${{ inputs.mode }}")
+                .replacing(
+                    #""type": "file" }"#, with: #""type": "file" }, "mode": { "type": "string", "default": "fast" }"#
+                )
+                .replacing(#""text": "${{ stages.model.id }}""#, with: #""text": "${{ env.WORD ?? 'none' }}""#)
+            try scene.workplace.write("film.json", mended)
+            let end = try await scene.workplace.program.run(
+                ["retry", "film", "--changed"],
+                environment: scene.workplace.environment(["API_URL": "http://127.0.0.1:1", "WORD": "new"]),
+                folder: scene.workplace.folder)
+            #expect(end.cause == .exited(0), "the address is that of its start: \(end)")
+            #expect(scene.workplace.bytes(scene.workplace.path("note.txt")) == Array("new".utf8))
+            let lacking = mended.replacing(#", "default": "fast""#, with: "")
+            try scene.workplace.write("film.json", lacking.replacing("\"mode\": {", with: "\"word\": {"))
+            let missing = try await scene.call("retry", "film", "--changed", "--from", "note")
+            #expect(missing.cause == .exited(2), "\(missing)")
+        }
+    }
+
+    @Test("is told to begin again as a whole where it is an item of a batch")
+    func items() async throws {
+        try await withScene(Self.document(mode: "fats")) { scene in
+            let batch = try await scene.call("run", "film.json", "--each", "video=*.mov", "--batch", "june")
+            #expect(batch.cause == .exited(1), "\(batch)")
+            for name in ["june", "june/film.mov"] {
+                let end = try await scene.call("retry", name, "--changed")
+                #expect(end.cause == .exited(64) && end.errors.contains("again, with --changed"), "\(end)")
+            }
+        }
+    }
+}
