@@ -5,9 +5,6 @@ import JSONPath
 /// The stage that gives them is made pending before the one that waits is parked: after a crash between the two the
 /// waiting one is held until the other has ended, as without a crash.
 enum Renewal {
-    /// Statuses by which services say that a link or a token is no longer good.
-    private static let voidStatuses: Set<Int> = [401, 403, 404, 410]
-
     /// Returns whether a failed attempt is worth another one with fresh captures. One that was refused is once, until bytes
     /// have moved again; where what it was refused with had expired meanwhile, as often as `retry` allows.
     static func isWorthIt(
@@ -18,7 +15,7 @@ enum Renewal {
         guard let status = failed.failure.status else { return false }
         let now = table.moment.time
         let isOver = table.snapshot.expiry(StepKey(stage: source)).map { $0.time <= now } ?? false
-        guard voidStatuses.contains(status) || isOver && (400..<500).contains(status) else { return false }
+        guard failed.failure.saysVoid || isOver && (400..<500).contains(status) else { return false }
         let most = isOver ? max(1, table.policy(of: key, stage).attempts - 1) : 1
         return attempt.renewals < most || failed.progressed
     }
@@ -216,4 +213,9 @@ extension JobTable {
         // Of a repeated stage no single item can be run again for others.
         return source.item == nil ? "\"renew\": \"\(source.stage)\" gets it anew; by hand: \(byHand)" : byHand
     }
+}
+
+extension StepFailure {
+    /// True for a status by which services say that a link or a token is no longer good.
+    package var saysVoid: Bool { status.map([401, 403, 404, 410].contains) == true }
 }

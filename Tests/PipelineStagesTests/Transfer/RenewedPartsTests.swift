@@ -78,7 +78,9 @@ struct RenewedPartsTests {
     }
 
     /// An upload that an earlier stage makes, of which a part is kept.
-    private func begun(_ service: Service, _ more: String = "") async throws -> TransferBench {
+    private func begun(
+        _ service: Service, _ more: String = "", renews source: String? = nil
+    ) async throws -> TransferBench {
         let bench = try bench(
             service,
             """
@@ -88,6 +90,7 @@ struct RenewedPartsTests {
             """)
         bench.captures = ["start": ["id": "up1", "token": "t1"]]
         bench.state.hidden = ["t1": "start.token", "t2": "start.token"]
+        bench.state.source = source
         _ = await bench.resume()
         #expect(service.bytes(of: "up1") == Array(content[..<1_000]))
         return bench
@@ -112,6 +115,21 @@ struct RenewedPartsTests {
         #expect(await bench.run().finished != nil)
         #expect(service.bytes(of: "up1") == content)
         #expect(service.lines.count { $0 == "PUT /up1/1" } == 1)
+    }
+
+    /// The very upload was removed that then went on, and each part after that answered 404.
+    @Test("is not removed where another stage has made it, and gives fresh links to it")
+    func kept() async throws {
+        let service = try Service(refusals: [0, 403])
+        let cancel = #", "cancel": { "DELETE": "/${{ stages.start.id }}" }"#
+        let bench = try await begun(service, cancel, renews: "start")
+        bench.captures = ["start": ["id": "up1", "token": "t2"]]
+        #expect(await bench.run().finished != nil)
+        #expect(service.bytes(of: "up1") == content)
+        #expect(!service.lines.contains { $0.hasPrefix("DELETE") })
+        let last = try Service(refusals: [0, 403])
+        _ = try await begun(last, cancel)
+        #expect(last.lines.contains { $0.hasPrefix("DELETE") }, "nobody gives fresh ones")
     }
 
     @Test("asks what is there, where the service can say it, also when all parts had been sent", arguments: [1, 3])

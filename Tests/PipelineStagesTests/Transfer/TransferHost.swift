@@ -24,6 +24,8 @@ final class TransferHost: StageHost {
         /// The process dies, as far as the journal is concerned, when it passes this for the n-th time.
         var crash: (point: CrashPoint, count: Int)?
         var isDead = false
+        /// The stage that gives fresh captures.
+        var source: String?
         var overwrites = false
         /// The other steps that have written files.
         var writers: [String: StepKey] = [:]
@@ -62,7 +64,7 @@ final class TransferHost: StageHost {
     var facts: StageFacts {
         StageFacts(
             job: JobID(state.withLock(\.job)), submitName: SubmitName(jobKey: "key1", step: StepKey(stage: "move")),
-            pipeline: "test", attempt: 1,
+            pipeline: "test", attempt: 1, freshness: Freshness(of: state.withLock(\.source)),
             started: .epoch, deadline: nil, folders: folders, overwrites: state.withLock(\.overwrites), retry: retry,
             place: "test.json:1:1",
             namesRead: state.withLock(\.namesRead))

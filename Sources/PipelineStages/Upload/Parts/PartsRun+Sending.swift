@@ -85,7 +85,10 @@ extension PartsRun {
         record()
         let upload = writer.checkpoint
         let failure = try await gone(response, rendered, as: sign)
-        if case .pending = writer.checkpoint.phase, definition.cancel != nil { await attempt.remove(upload) }
+        // What another stage has made goes on there with fresh links to it.
+        if case .pending = writer.checkpoint.phase, definition.cancel != nil, definition.creates {
+            await attempt.remove(upload)
+        }
         return failure
     }
 

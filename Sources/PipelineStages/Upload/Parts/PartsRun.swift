@@ -54,13 +54,19 @@ struct PartsRun {
             }
             guard case .failed(let failed) = error, failed.kind == .definite, definition.cancel != nil,
                 // An end whose response was lost may have been taken: what is there now is no half of an upload.
-                !known.isCompleting
+                !known.isCompleting, !awaitsFreshLinks(after: failed)
             else { throw error }
             await attempt.remove(writer.checkpoint)
             writer.checkpoint.forgetUpload()
             try await writer.keep()
             throw error
         }
+    }
+
+    /// True if the upload, which another stage has made, goes on with fresh links to it.
+    private func awaitsFreshLinks(after failed: AttemptFailure) -> Bool {
+        !definition.creates && context.facts.freshness.source != nil && !context.facts.hasFailed
+            && failed.failure.saysVoid
     }
 
     private mutating func advance() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
