@@ -56,6 +56,15 @@ package struct CallbackCount: Sendable, Hashable {
     }
 
     package var all: Int { waiting + taken }
+
+    /// What the journal has, for a job that knew of others: one that came between its look and the commit that took these was
+    /// marked as taken with them, and has woken nothing.
+    func unheard(after known: CallbackCount?) -> CallbackCount {
+        var count = self
+        count.waiting = max(waiting, all - (known?.taken ?? taken))
+        count.taken = all - count.waiting
+        return count
+    }
 }
 
 /// The result of recording a callback.

@@ -69,7 +69,8 @@ extension ComputeStage {
         case .refused(let failure): throw .definite(failure)
         case .succeeded(let answer):
             context.noteServed()
-            return .finished(try requests.captures(captures, from: answer, of: rendered, in: context))
+            let ended = try requests.captures(captures, from: answer, of: rendered, in: context)
+            return .finished(await callback?.values(in: context, over: ended) ?? ended)
         case .running(let report):
             try await deadline.enforce(on: self)
             try await PollDoubt.tell(report.doubts, &checkpoint, in: context)

@@ -11,4 +11,11 @@ extension CallbackDefinition {
         }
         return values
     }
+
+    /// Returns the captures of a poll that found the end, with the values of a callback that came while it was under way.
+    func values<Checkpoint>(in context: StageContext<Checkpoint>, over captures: JSONObject) async -> JSONObject? {
+        await values(in: context)?.reduce(into: captures) { all, entry in
+            all[entry.name] = all[entry.name] ?? entry.value
+        }
+    }
 }

@@ -169,6 +169,29 @@ import Testing
         #expect(left.snapshot.phase(isOwned: false) == .unknown)
     }
 
+    /// It was marked as taken with the one before it, and a job whose result comes by a push alone waited until its deadline.
+    @Test("a push that was counted as taken before the job heard of it wakes the step")
+    func unheardPush() throws {
+        let key = StepKey(stage: "a")
+        let wait = StepState.waiting(
+            AttemptState(), .callback(orAt: Samples.now + .seconds(600)), WaitReason(.callback))
+        var state = try Self.state(row, ["a": wait, "b": .pending])
+        func hear(_ waiting: Int, _ taken: Int) throws -> [String] {
+            let inbox = JobInbox(request: nil, pushes: [key: CallbackCount(waiting: waiting, taken: taken)])
+            return try
+                (state.apply(.inbox(inbox), at: JobMoment(Samples.now))
+                + state.apply(.advance, at: JobMoment(Samples.now))).compactMap(Self.word)
+        }
+        #expect(try hear(1, 0).contains("call a"))
+        _ = try state.apply(
+            .ended(
+                key, .waiting([], .callback(orAt: Samples.now + .seconds(600)), WaitReason(.callback)), StepNotes(),
+                random: 0),
+            at: JobMoment(Samples.now))
+        #expect(try !hear(0, 1).contains("call a"), "no other came")
+        #expect(try hear(0, 2).contains("call a"), "the second was taken in the commit of the first")
+    }
+
     @Test("for want of a secret around a stage the job is let go, and the stage is asked about again")
     func lackingSecret() throws {
         var state = try Self.state(fan, ["a": .pending, "b": .pending])
