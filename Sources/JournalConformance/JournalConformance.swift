@@ -148,6 +148,12 @@ public struct JournalConformance: Sendable, CustomStringConvertible {
         Self("begin what failed again as rows name it that were not mended, when that is asked") {
             try await BatchPromises.retriesNamed($0, $1)
         },
+        Self("make no item a new one of its key of which a submit may be at the service") {
+            try await BatchPromises.openSubmits($0, $1)
+        },
+        Self("begin nothing as it was once read whose row was mended before it began, or is gone") {
+            try await BatchPromises.mendedBeforeTheyBegin($0, $1)
+        },
         Self("begin what failed again with the next attempt, and what was under way with the same") {
             try await BatchPromises.retries($0, $1)
         },

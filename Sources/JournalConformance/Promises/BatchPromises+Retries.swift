@@ -27,6 +27,63 @@ extension BatchPromises {
         }
     }
 
+    static func mendedBeforeTheyBegin(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBatch(world, check) { journal, lease in
+            _ = try await add(rows("a", "b", "c", "d"), to: lease, journal, isRead: true)
+            let begun = try check.require(try await journal.beginItems(1, of: lease).first)
+            var item = begun.item
+            (item.state, item.ended) = (.failed, .at(5))
+            item.failure = ItemFailure(stage: "model", failure: StepFailure("no credit"))
+            try await journal.finish(item, under: begun.lease)
+            check.expect(try await journal.retryItems(nil, in: [.failed], of: lease) == 1)
+            var record = try check.require(try await journal.batch(lease.job))
+            record.place = nil
+            try await journal.reread(lease, as: record, of: job.record)
+            check.expect(try await journal.pendingItems(of: lease.job, limit: 9).isEmpty, "no row names them")
+            func mended(_ key: String) -> NewItem { NewItem(key: key, line: nil, inputs: ["video": "/videos/mended"]) }
+            let added = try await add([mended("a"), mended("b")] + rows("c"), to: lease, journal, isRead: true)
+            check.expect(added.changed == ["a"], "nothing was done of the other")
+            let pending = try await journal.pendingItems(of: lease.job, limit: 9)
+            check.expect(Set(pending.map(\.key)) == ["b", "c"], "what was to begin again does not, as what is gone")
+            check.expect(pending.first { $0.key == "b" }?.inputs == ["video": "/videos/mended"])
+            let left = try check.require(try await journal.item("a", of: lease.job))
+            check.expect(left.state == .failed && left.attempt == 1 && left.failure == item.failure, "as it was")
+            let latest = try check.require(try await journal.batch(lease.job))
+            check.expect(latest.counts.filter { $0.value > 0 } == [.failed: 1, .pending: 3])
+            check.expect(latest.pendingCount == 2 && latest.aside == [.pending: 1])
+            check.expect(try await journal.cancelItem(4, at: .at(9), of: lease.job))
+            check.expect(try await journal.batch(lease.job)?.aside[.pending] ?? 0 == 0)
+            check.expect(try await journal.retryItems(nil, in: [.failed], of: lease) == 1)
+            try await journal.withdrawRetries(of: lease)
+            check.expect(try await journal.item("a", of: lease.job) == left)
+            check.expect(try await journal.batch(lease.job)?.pendingCount == 2)
+        }
+    }
+
+    static func openSubmits(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBatch(world, check) { journal, lease in
+            _ = try await add(rows("a"), to: lease, journal, isRead: true)
+            let begun = try check.require(try await journal.beginItems(1, of: lease).first)
+            var submit = SubmitRecord(key: "k", generation: 1, digest: "d", phase: .sending)
+            try await journal.commit([.submit(.upload, submit)], under: begun.lease)
+            var item = begun.item
+            (item.state, item.ended) = (.failed, .at(5))
+            try await journal.finish(item, under: begun.lease)
+            let record = try check.require(try await journal.batch(lease.job))
+            let other = [NewItem(key: "a", line: nil, inputs: ["video": "/elsewhere"])]
+            try await journal.reread(lease, as: record, of: job.record)
+            let added = try await add(other, to: lease, journal, isRead: true, KnownItemRule(replacesChanged: true))
+            check.expect(added.bad.map(\.key) == ["a"], "it may be at the service")
+            check.expect(try await journal.item("a", of: lease.job)?.number == 1)
+            let again = try await journal.acquire(begun.lease.job, for: owner)
+            submit.phase = .refused
+            try await journal.commit([.submit(.upload, submit)], under: again)
+            try await journal.reread(lease, as: record, of: job.record)
+            _ = try await add(other, to: lease, journal, isRead: true, KnownItemRule(replacesChanged: true))
+            check.expect(try await journal.item("a", of: lease.job)?.state == .pending)
+        }
+    }
+
     static func retries(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         try await withBatch(world, check) { journal, lease in
             _ = try await add(rows("a", "b"), to: lease, journal, isRead: true)

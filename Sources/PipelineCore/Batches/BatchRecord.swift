@@ -11,8 +11,8 @@ package struct BatchRecord: Sendable, Hashable {
     package var isRead: Bool
     /// The number of items in each state.
     package var counts: [ItemRecord.State: Int]
-    /// The number of those that had failed or were cancelled before this reading began, that none of its rows names and
-    /// that were not begun again: they stay as they are, and the batch is not judged by them.
+    /// The number of those that had failed, were cancelled or were to begin before this reading, that none of its rows names
+    /// and that were not begun again: they stay as they are, and the batch is not judged by them.
     package var aside: [ItemRecord.State: Int] = [:]
     /// The number of times that an item stopped, cost something by that, and is not among those that have succeeded: it failed,
     /// was cancelled or let go, is unknown, or began again since.
@@ -36,6 +36,8 @@ package struct BatchRecord: Sendable, Hashable {
     /// All that were read, without duplicates.
     package var itemCount: Int { counts.reduce(0) { $0 + ($1.key == .duplicate ? 0 : $1.value) } }
     package func count(_ state: ItemRecord.State) -> Int { counts[state] ?? 0 }
+    /// Those that are to begin; one that no row of the latest reading names is not.
+    package var pendingCount: Int { judgedCount(.pending) }
     /// Those of the state by which the batch is judged.
     private func judgedCount(_ state: ItemRecord.State) -> Int { count(state) - (aside[state] ?? 0) }
     /// Those whose jobs somebody runs.
@@ -154,7 +156,7 @@ extension BatchRecord {
     /// The reason why nothing more may begin; nil while items may. Beyond a tolerance that only counts ended items
     /// there is nothing left to hold back once none is pending.
     package var obstacle: SuspensionCause? {
-        guard !isRead || count(.pending) > 0 else { return nil }
+        guard !isRead || pendingCount > 0 else { return nil }
         if streak.count >= settings.stopAfter { return .sameFailure }
         let isExceeded = settings.tolerance?.isExceeded(
             failures: count(.failed) - max(settings.forgiven, aside[.failed] ?? 0), items: itemCount, isRead: isRead)
@@ -170,7 +172,7 @@ extension BatchRecord {
 
     /// The end of the batch once nothing of it runs or can begin: a phase as a job has it.
     package var outcome: JobPhase? {
-        guard isRead, count(.pending) == 0, underWayCount == 0, count(.suspended) == 0 else { return nil }
+        guard isRead, pendingCount == 0, underWayCount == 0, count(.suspended) == 0 else { return nil }
         if count(.unknown) > 0 { return .unknown }
         let failures = judgedCount(.failed)
         let tolerance = settings.tolerance ?? .count(0)

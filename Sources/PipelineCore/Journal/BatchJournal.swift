@@ -15,7 +15,8 @@ package protocol BatchJournal: Sendable {
     func batch(_ job: JobID) async throws(JournalFailure) -> BatchRecord?
     /// Adds rows that were read, in one transaction with the place that reading has reached, and numbers them. A row whose
     /// key is known from before this reading changes nothing; one whose key came in this reading is a duplicate.
-    /// A row whose key is known with other inputs is named; what else becomes of known items the rule says.
+    /// A row whose key is known with other inputs is named, and takes the place of an item of which nothing was done; one that
+    /// was to begin again does not. What else becomes of known items the rule says.
     func add(
         _ items: [NewItem], place: ReadingPlace, isRead: Bool, known: KnownItemRule, to batch: Lease
     ) async throws(JournalFailure) -> AddedItems
@@ -34,6 +35,8 @@ package protocol BatchJournal: Sendable {
     func retryItems(
         _ keys: [String]?, in states: Set<ItemRecord.State>, of batch: Lease
     ) async throws(JournalFailure) -> Int
+    /// Makes items that were to begin again, and have not, what they were before.
+    func withdrawRetries(of batch: Lease) async throws(JournalFailure)
     /// Makes a file that of the item whose job the lease is for; a folder is one for all that is in it. Returns the key
     /// of the other item of its batch whose file it is, and changes nothing then; nil for none, and for a job of its
     /// own. An item keeps its files over retries, and as a new one of its key.
@@ -46,6 +49,8 @@ package protocol BatchJournal: Sendable {
     func items(
         of batch: JobID, in states: Set<ItemRecord.State>?, after number: Int, limit: Int
     ) async throws(JournalFailure) -> [ItemRecord]
+    /// The items that are to begin, first those that were read first; but none that no row of the latest reading names.
+    func pendingItems(of batch: JobID, limit: Int) async throws(JournalFailure) -> [ItemRecord]
     /// The item of a key, or of a number written in digits; nil when there is none.
     func item(_ key: String, of batch: JobID) async throws(JournalFailure) -> ItemRecord?
     /// The failures in groups, the largest first, each with the first item that failed so.
@@ -74,6 +79,13 @@ package struct NewItem: Sendable, Hashable {
         self.line = line
         self.inputs = inputs
         self.failure = failure
+    }
+
+    /// The row as one that is not begun, for the reason given.
+    package func refused(_ reason: String) -> NewItem {
+        var item = self
+        item.failure = StepFailure(reason)
+        return item
     }
 }
 

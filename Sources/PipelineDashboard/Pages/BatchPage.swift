@@ -121,7 +121,7 @@ struct BatchPage {
     }
 
     private var turn: Markup {
-        let (running, pending) = (batch.underWayCount, batch.count(.pending))
+        let (running, pending) = (batch.underWayCount, batch.pendingCount)
         guard job.owner != nil, pending > 0 else { return "" }
         return """
             <p>\(JobsPage.number(pending)) items wait for their turn: \(running) are at work, of at most \

@@ -113,6 +113,16 @@ extension JournalAccess {
         return Array(found.sorted { $0.number < $1.number }.prefix(limit))
     }
 
+    func pendingItems(of batch: Int64, limit: Int) throws(JournalFailure) -> [ItemRecord] {
+        try all(
+            """
+            SELECT * FROM items WHERE batch = :batch AND state = 'pending' AND state <> 'succeeded'
+                AND state <> 'duplicate' AND coalesce(reading, 1) > 0
+            ORDER BY number LIMIT :limit
+            """, ["batch": batch, "limit": limit]
+        ) { (row) throws(JournalFailure) in try ItemRecord(row) }
+    }
+
     func failures(of batch: Int64, limit: Int) throws(JournalFailure) -> [FailureGroup] {
         try all(
             """

@@ -39,16 +39,23 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                     result.known += 1
                     if known.isAside, let state = known.state { named.append(state) }
                     let isOther = known.inputs != item.inputs && item.failure == nil
-                    if isOther { result.changed.append(item.key) }
+                    // Nothing was done of it: it is what its row says now.
+                    let isFresh = isOther && known.state == .pending && known.job == nil
+                    if isOther, !isFresh { result.changed.append(item.key) }
                     let retried = isOther ? nil : known.state.flatMap { rule.retries.contains($0) ? $0 : nil }
                     let begins = retried != nil || known.state == .pending
                     let isOutdated =
                         rule.replacesChanged && !isOther && begins ? try isOutdated(known, item, batch) : false
-                    if rule.replacesChanged && isOther || isOutdated,
+                    if rule.replacesChanged && isOther || isFresh || isOutdated,
                         let before = try self.item(known.number, of: batch)
                     {
                         guard before.state == .pending || before.state.isEnded else {
                             result.underWay.append(item)
+                            continue
+                        }
+                        if try mayBeAtService(before) {
+                            result.bad.append(
+                                item.refused("a submit of it may be at the service, and it is left alone"))
                             continue
                         }
                         if before.state.leavesPaidEnd(before.cost) { paid += 1 }
@@ -59,7 +66,9 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                     try run(
                         "UPDATE items SET reading = :reading WHERE batch = :batch AND number = :number",
                         ["reading": reading, "batch": batch, "number": known.number])
-                    if retried != nil, item.failure != nil {
+                    if isOther, known.state == .pending {
+                        try itemRows.leaveAsItWas(known.number, batch)
+                    } else if retried != nil, item.failure != nil {
                         result.bad.append(item)
                     } else if let retried, try itemRows.beginAgain(known.number, retried, batch),
                         retried.leavesPaidEnd(known.cost)
@@ -142,6 +151,18 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
             let (before, now) = (shared(try row.object("inputs")), shared(try row.object("shared")))
             return row.integer("document") != row.integer("latest") || before != now
         } ?? false
+    }
+
+    /// True if an item has ended, and nobody knows of a submit of its job whether the service took it: as a new item it would be
+    /// submitted a second time.
+    private func mayBeAtService(_ item: ItemRecord) throws(JournalFailure) -> Bool {
+        guard let job = item.job, item.state != .succeeded else { return false }
+        return try first(
+            """
+            SELECT 1 AS one FROM jobs JOIN submits ON submits.job = jobs.number
+            WHERE jobs.id = :job AND (phase = 'sending' OR phase = 'unknown') LIMIT 1
+            """, ["job": job.text]
+        ) { _ in true } ?? false
     }
 
     private func owns(_ item: NewItem, _ known: KnownRow, _ batch: Int64) throws(JournalFailure) -> Bool {
@@ -301,7 +322,7 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                     ELSE batches.first END FROM items WHERE batch = :batch)
             WHERE job = :batch
             """, values)
-        try jobs.adopt(job, for: batch)
+        try jobs.documents.adopt(job, for: batch)
     }
 
     func retryItems(
@@ -329,6 +350,17 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
         try itemRows.countEnds(paid, batch)
         try stop(nil, batch)
         return count
+    }
+
+    /// Makes what was to begin again, and has not, what it was before.
+    func withdrawRetries(of batch: Int64) throws(JournalFailure) {
+        let numbers = try all(
+            """
+            SELECT number FROM items WHERE batch = :batch AND state = 'pending' AND state <> 'succeeded'
+                AND state <> 'duplicate' AND job IS NOT NULL
+            """, ["batch": batch]
+        ) { $0.int("number") }
+        for number in numbers { try itemRows.leaveAsItWas(number, batch) }
     }
 
     func configure(_ settings: BatchSettings, _ batch: Int64) throws(JournalFailure) {

@@ -51,6 +51,19 @@ extension DatabaseJournal {
         }
     }
 
+    package func withdrawRetries(of batch: Lease) async throws(JournalFailure) {
+        try await write { (rows) throws(JournalFailure) in
+            try rows.batches.withdrawRetries(of: rows.number(under: batch))
+        }
+    }
+
+    package func pendingItems(of batch: JobID, limit: Int) async throws(JournalFailure) -> [ItemRecord] {
+        try await read { (reader) throws(JournalFailure) in
+            guard let number = try reader.batchNumber(batch) else { return [] }
+            return try reader.pendingItems(of: number, limit: limit)
+        }
+    }
+
     package func retryItems(
         _ keys: [String]?, in states: Set<ItemRecord.State>, of batch: Lease
     ) async throws(JournalFailure) -> Int {

@@ -34,7 +34,9 @@ extension DatabaseJournal {
     }
 
     package func adopt(_ record: JobRecord, under lease: Lease) async throws(JournalFailure) {
-        try await write { (rows) throws(JournalFailure) in try rows.adopt(record, for: rows.number(under: lease)) }
+        try await write { (rows) throws(JournalFailure) in
+            try rows.documents.adopt(record, for: rows.number(under: lease))
+        }
     }
 
     package func remove(_ job: JobID) async throws(JournalFailure) -> [JobID] {

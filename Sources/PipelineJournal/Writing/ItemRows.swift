@@ -58,6 +58,20 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
         return true
     }
 
+    /// Makes an item that was to begin again, and has not, what it was before.
+    func leaveAsItWas(_ number: Int, _ batch: Int64) throws(JournalFailure) {
+        let before = try first(
+            "SELECT error FROM items WHERE batch = :batch AND number = :number", ["batch": batch, "number": number]
+        ) { $0.isNull("error") ? ItemRecord.State.cancelled : .failed }
+        guard let before else { return }
+        let changed = try change(
+            """
+            UPDATE items SET state = :state, attempt = attempt - 1
+            WHERE batch = :batch AND number = :number AND state = 'pending' AND attempt > 1
+            """, ["batch": batch, "number": number, "state": before.rawValue])
+        if changed == 1 { try count([(-1, .pending), (1, before)], batch) }
+    }
+
     func fail(
         _ number: Int, because failure: StepFailure, at time: Timestamp, of batch: Int64
     ) throws(JournalFailure) {
@@ -75,7 +89,11 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
         guard let before = try item(number, of: batch), before.state == .pending else { return false }
         var after = before
         (after.state, after.ended, after.attempt) = (.cancelled, time, max(1, before.attempt))
+        let isAside = try first(
+            "SELECT reading FROM items WHERE batch = :batch AND number = :number", ["batch": batch, "number": number]
+        ) { $0.isAside }
         try write(after, over: before, batch)
+        if isAside == true { try takeBack([.pending], batch) }
         return true
     }
 
@@ -145,7 +163,7 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
     /// row names them or they begin again.
     func setAside(_ batch: Int64) throws(JournalFailure) -> [ItemRecord.State: Int] {
         var counts: [ItemRecord.State: Int] = [:]
-        for state in [ItemRecord.State.failed, .cancelled] {
+        for state in [ItemRecord.State.failed, .cancelled, .pending] {
             counts[state] = try change(
                 """
                 UPDATE items SET reading = -abs(coalesce(reading, 1)) WHERE batch = :batch AND state = :state

@@ -72,7 +72,7 @@ extension BatchRunner {
     /// Begins as many as may; returns whether more could begin once there is room.
     func begin(_ state: inout State, on host: some ItemHost) async throws(JournalFailure) -> Bool {
         if options.onlyReads || state.isReading && state.awaitsRows { return false }
-        while state.stop == nil, state.batch.count(.pending) > 0 {
+        while state.stop == nil, state.batch.pendingCount > 0 {
             let affordable = state.isCostUnknown ? 0 : state.batch.affordableCount
             if affordable == 0, state.underWay == 0 {
                 state.stop = .suspend(.spent)
@@ -85,7 +85,7 @@ extension BatchRunner {
             guard places > 0 else { return state.isWorking }
             let room = min(places, host.room)
             guard room > 0 else { return true }
-            let items = try await journal.items(of: lease.job, in: [.pending], after: 0, limit: min(room, 256))
+            let items = try await journal.pendingItems(of: lease.job, limit: min(room, 256))
             guard !items.isEmpty else { return false }
             let begun = FoundJobs()
             let again = state.batch.settings.from.map(RestartScope.from) ?? .failed

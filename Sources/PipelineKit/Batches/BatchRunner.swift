@@ -273,7 +273,10 @@ package final class BatchRunner: Sendable {
             state.isReading = false
             try await refresh(&state)
             let bad = state.badRows
-            if options.isStrict, bad > 0, state.stop == nil { state.stop = .refuse(bad) }
+            if options.isStrict, bad > 0, state.stop == nil {
+                try await journal.withdrawRetries(of: lease)
+                state.stop = .refuse(bad)
+            }
         case .rested(let job, let item, let result): receive(result, of: job, item, &state, host)
         case .unfit(let item): state.rested.append(item)
         case .look: break

@@ -94,6 +94,21 @@ extension MemoryJournal: BatchJournal {
         }
     }
 
+    package func withdrawRetries(of batch: Lease) async throws(JournalFailure) {
+        try edit(batch) { (record, rows) throws(JournalFailure) in
+            for before in rows.items where before.state == .pending && before.job != nil {
+                var row = before
+                (row.state, row.attempt) = (row.failure == nil ? .cancelled : .failed, row.attempt - 1)
+                rows.items[row.number - 1] = row
+                record.count(before, row)
+            }
+        }
+    }
+
+    package func pendingItems(of batch: JobID, limit: Int) async throws(JournalFailure) -> [ItemRecord] {
+        try await items(of: batch, in: [.pending], after: 0, limit: limit)
+    }
+
     package func claimFile(
         _ path: String, isFolder: Bool, under lease: Lease
     ) async throws(JournalFailure) -> String? {

@@ -56,6 +56,15 @@ extension ProcessJournal: BatchJournal {
         try await write { (base) async throws(JournalFailure) in try await base.cancelItem(item, at: time, of: batch) }
     }
 
+    package func withdrawRetries(of batch: Lease) async throws(JournalFailure) {
+        try await write { (base) async throws(JournalFailure) in try await base.withdrawRetries(of: batch) }
+    }
+
+    package func pendingItems(of batch: JobID, limit: Int) async throws(JournalFailure) -> [ItemRecord] {
+        try await reached()
+        return try await batches().pendingItems(of: batch, limit: limit)
+    }
+
     package func retryItems(
         _ keys: [String]?, in states: Set<ItemRecord.State>, of batch: Lease
     ) async throws(JournalFailure) -> Int {

@@ -218,8 +218,70 @@ struct MendedBatchTests {
         }
     }
 
-    /// They were begun with null in the place of what their rows did not have.
-    @Test("with another document begins no row that lacks what that one wants")
+    /// Its old text was ordered, with a note that it had been left alone.
+    @Test("begins no row as it was that was mended, or taken out, after an earlier command was stopped")
+    func mendedBehindAStop() async throws {
+        try await withScene { scene in
+            try scene.workplace.write(
+                "ask.json", Self.document(path: "/${{ inputs.mode }}", batch: #""stopAfter": 1, "atOnce": 1,"#))
+            try scene.workplace.write("rows.csv", "name,mode\na,a\nb,b\nc,c\nd,d\n")
+            #expect(try await scene.run().errors.contains("1 failed, 3 pending"))
+            scene.service.put("/mended", "/c", "/a", "/d")
+            #expect(scene.service.paths == ["/a"])
+            // Stops once more at the first, which was to begin again, as the others are.
+            try scene.workplace.write("rows.csv", "name,mode\na,a\nb,mended\nc,c\nx\n")
+            let strict = try await scene.run("--retry-failed", "--strict")
+            #expect(strict.cause == .exited(2) && scene.service.paths.isEmpty, "\(strict)")
+            let shown = try await scene.call("show", "june")
+            #expect(shown.output.contains("1 failed") || shown.output.contains("2 failed"), "\(shown)")
+            try scene.workplace.write("rows.csv", "name,mode\na,mended\nb,mended\nc,c\n")
+            let end = try await scene.run("--retry-failed")
+            #expect(scene.service.paths == ["/c", "/mended"], "\(end)")
+            #expect(end.errors.contains("note: a has other inputs than before and was left alone"), "\(end)")
+            #expect(end.errors.contains("by the same command with --changed --retry-failed"), "\(end)")
+            #expect(end.errors.contains("1 pending (before this reading)"), "\(end)")
+            #expect(end.cause == .exited(1))
+            let changed = try await scene.run("--retry-failed", "--changed")
+            #expect(changed.cause == .exited(0) && scene.service.paths == ["/mended"], "\(changed)")
+        }
+    }
+
+    /// The same command went on ordering, and one cancelled item made all of a batch count as cancelled.
+    @Test("that was cancelled begins nothing by the same command, and one item that was cancelled stays so")
+    func cancelled() async throws {
+        try await withScene { scene in
+            try scene.workplace.write("ask.json", Self.document(batch: #""stopAfter": 1, "atOnce": 1,"#))
+            try scene.workplace.write("rows.csv", "name\na\nb\nc\n")
+            #expect(try await scene.run().errors.contains("1 failed, 2 pending"))
+            #expect(try await scene.call("cancel", "june/c").cause == .exited(0))
+            scene.service.put("/a", "/b", "/c")
+            _ = scene.service.paths
+            let retried = try await scene.call("retry", "june")
+            #expect(scene.service.paths == ["/a", "/b"], "\(retried)")
+            #expect(retried.errors.contains("pipeline retry june/ITEM"), "\(retried)")
+            for words in [["run", "--retry-failed"], ["retry"]] {
+                let end =
+                    words[0] == "run" ? try await scene.run("--retry-failed") : try await scene.call("retry", "june")
+                #expect(scene.service.paths.isEmpty, "\(end)")
+            }
+        }
+        try await withScene { scene in
+            try scene.workplace.write("ask.json", Self.document(batch: #""stopAfter": 1, "atOnce": 1,"#))
+            try scene.workplace.write("rows.csv", "name\na\nb\n")
+            #expect(try await scene.run().errors.contains("1 failed, 1 pending"))
+            #expect(try await scene.call("cancel", "june").cause == .exited(0))
+            scene.service.put("/a", "/b")
+            _ = scene.service.paths
+            let same = try await scene.run()
+            #expect(same.cause == .exited(1) && same.errors.contains("june was cancelled"), "\(same)")
+            #expect(scene.service.paths.isEmpty)
+            let again = try await scene.run("--retry-failed")
+            #expect(again.cause == .exited(0) && scene.service.paths == ["/a", "/b"], "\(again)")
+        }
+    }
+
+    /// They were begun with null in the place of what the other document wants.
+    @Test("with another document begins no row of before that none names any more")
     func lacking() async throws {
         try await withScene { scene in
             scene.service.put("/c")
@@ -231,7 +293,7 @@ struct MendedBatchTests {
             try scene.workplace.write("ask.json", renamed)
             try scene.workplace.write("rows.csv", "title\nc\n")
             let second = try await scene.run("--changed")
-            #expect(second.errors.contains("there is no input called 'name'"), "\(second)")
+            #expect(second.errors.contains("1 pending (before this reading)"), "\(second)")
             #expect(scene.service.paths == ["/a", "/c"], "nothing was asked for the other row")
         }
     }

@@ -53,7 +53,7 @@ struct BatchRetry {
     /// about them.
     private static func isStopped(_ batch: OwnedJob) -> Bool {
         guard batch.owner == nil, let counts = batch.snapshot.batch else { return false }
-        return counts.count(.pending) + counts.count(.suspended) > 0
+        return counts.pendingCount + counts.count(.suspended) > 0
     }
 }
 

@@ -4,6 +4,21 @@ import PipelineCore
 import PipelineEngine
 import PipelineKit
 
+/// How much of a job is done again.
+struct RetryExtent: ParsableArguments {
+    @Option(help: ArgumentHelp("The first stage to do again.", valueName: "stage"), completion: .stages)
+    var from: String?
+
+    @Option(help: ArgumentHelp("Only this item: its key in a batch, its number in a forEach.", valueName: "item"))
+    var item: String?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Go on with the document as its file is by now. What has succeeded stays, and has to say what it said; the "
+                + "inputs keep their values."))
+    var changed = false
+}
+
 /// `pipeline retry`: does failed steps again, or everything from a stage on.
 struct RetryCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
@@ -30,17 +45,7 @@ struct RetryCommand: WorkspaceCommand {
         help: ArgumentHelp("With --failed: only jobs of this pipeline.", valueName: "name"), completion: .pipelineNames)
     var pipeline: String?
 
-    @Option(help: ArgumentHelp("The first stage to do again.", valueName: "stage"), completion: .stages)
-    var from: String?
-
-    @Option(help: ArgumentHelp("Only this item: its key in a batch, its number in a forEach.", valueName: "item"))
-    var item: String?
-
-    @Flag(
-        help: ArgumentHelp(
-            "Go on with the document as its file is by now. What has succeeded stays, and has to say what it said; the "
-                + "inputs keep their values."))
-    var changed = false
+    @OptionGroup var extent: RetryExtent
 
     @Flag(help: "Replace files that exist.")
     var overwrite = false
@@ -58,6 +63,9 @@ struct RetryCommand: WorkspaceCommand {
     @Flag(help: "Write events as JSON Lines.")
     var json = false
 
+    private var from: String? { extent.from }
+    private var item: String? { extent.item }
+
     func validate() throws {
         if item != nil, from != nil {
             throw ValidationError(
@@ -65,7 +73,7 @@ struct RetryCommand: WorkspaceCommand {
             )
         }
         if detach, from != nil { throw ValidationError("--detach and --from exclude each other.") }
-        if changed, failed || item != nil {
+        if extent.changed, failed || item != nil {
             throw ValidationError("--changed is for jobs that are named, not for \(failed ? "--failed" : "--item").")
         }
         if failed == jobs.isEmpty { return }
@@ -94,7 +102,7 @@ struct RetryCommand: WorkspaceCommand {
                 jobs.append(job)
             }
         }
-        if changed {
+        if extent.changed {
             guard batches.isEmpty, jobs.allSatisfy({ $0.snapshot.record.item == nil }) else {
                 throw CommandError(
                     .usage, "the items of a batch take a mended document together",

@@ -67,7 +67,7 @@ struct BatchWhy {
             "batch \(snapshot.record.key) \(WhyCommand.verb(phase)) \(phase.rawValue, phase.style)\(why)" as StyledText)
         if let worker = try await WorkerText(found, journal) { console.data(SafeText.line("  \(worker.line)")) }
         if let advice { console.data("  \("do:", .cyan) \(advice)" as StyledText) }
-        let (running, pending) = (batch.underWayCount, batch.count(.pending))
+        let (running, pending) = (batch.underWayCount, batch.pendingCount)
         if isOwned, pending > 0 {
             let waiting = pending == 1 ? "item waits for its" : "items wait for their"
             console.data("\(pending) \(waiting) turn: \(running) are at work, of at most \(batch.settings.atOnce)")

@@ -31,6 +31,11 @@ extension BatchSession {
                 if let status = try await join(found) { return status }
                 continue
             }
+            if found.snapshot.ended != nil, found.snapshot.request == .cancel, !given.retryFailed, !given.changed {
+                console.note("batch \(key) was cancelled, and none of these rows was read")
+                console.note("  hint: --retry-failed begins what had not ended, with these rows")
+                return try await report(.ended(.cancelled), of: found.snapshot)
+            }
             try await found.checkMachine(
                 in: journal, hint: "choose another --batch for the files of this machine: each is read where it is")
             if given.results == nil { batch.settings.results = earlier.settings.results }
@@ -204,13 +209,12 @@ extension BatchSession {
             hint: "\(difference.change); --changed takes the new one, --batch makes another batch")
     }
 
-    /// The states of items that a retry begins again. What a person cancelled is not wanted, unless they name it, cancelled
-    /// all of the batch, or nothing failed that they could mean.
+    /// The states of items that a retry begins again. What a person cancelled is not wanted, unless they name it, or cancelled
+    /// all of the batch.
     static func retriedStates(of job: JobSnapshot, _ keys: [String]?) -> Set<ItemRecord.State> {
         if keys != nil { return [.failed, .cancelled] }
         guard job.ended != nil || job.request == .cancel, let batch = job.batch else { return [.failed] }
         // With items left to begin it can have ended in no other way.
-        let isWhole = job.request == .cancel || batch.outcome == nil
-        return isWhole || batch.count(.failed) == 0 ? [.failed, .cancelled] : [.failed]
+        return job.request == .cancel || batch.outcome == nil ? [.failed, .cancelled] : [.failed]
     }
 }

@@ -157,9 +157,9 @@ struct BatchSession {
         let end = try await run(job, lease, draft, view, running)
         view.live?.finish()
         view.live = nil
-        view.noteChanges()
+        let hasChanges = view.noteChanges()
         if let problem = running.results?.problem { console.note("warning: \(problem)") }
-        return try await report(end, of: job)
+        return try await report(end, of: job, hasChanges: hasChanges)
     }
 
     private func run(
@@ -311,7 +311,9 @@ struct BatchSession {
     // MARK: Ending
 
     /// Says how it ended, and gives the status.
-    func report(_ end: BatchRunner.End, of job: JobSnapshot) async throws -> ExitStatus {
+    ///
+    /// - Parameter hasChanges: true if items were left alone whose rows say something else by now.
+    func report(_ end: BatchRunner.End, of job: JobSnapshot, hasChanges: Bool = false) async throws -> ExitStatus {
         let (key, id) = (job.record.key, job.record.id)
         guard let batch = try await journal.batch(id) else { return .failed }
         if end == .read { return .succeeded }
@@ -337,7 +339,9 @@ struct BatchSession {
         case .ended:
             console.note(
                 failures.contains(where: \.wasBegun)
-                    ? "once mended, begin what failed anew with: pipeline retry \(key)"
+                    ? hasChanges
+                        ? "begin what failed anew, as its rows are by now, by the same command with --changed --retry-failed"
+                        : "once mended, begin what failed anew with: pipeline retry \(key)"
                     : "once the rows are mended, run the same command again: what is done stays done")
             return .failed
         case .unknown:
