@@ -27,7 +27,7 @@ struct OwnerlessJobTests {
     /// A batch of one item, which runs no longer, and the item's job.
     private func makeBatch(
         _ number: Int, isUnknown: Bool, _ mode: JobMode, _ cause: SuspensionCause?, stopped: SuspensionCause? = nil,
-        in journal: any DatabaseJournal
+        aside: Bool = false, in journal: any DatabaseJournal
     ) async throws -> JobID {
         var job = JobSnapshot.example(number)
         job.steps = [:]
@@ -43,6 +43,17 @@ struct OwnerlessJobTests {
         try await journal.commit(
             [.item(ItemOutcome(isUnknown ? .unknown : .suspended)), .released(isUnknown ? nil : .paused)], under: begun)
         if let stopped { try await journal.stop(stopped, lease) }
+        if aside {
+            let other = NewItem(key: "b", line: nil, inputs: [:])
+            _ = try await journal.add(
+                [other], place: ReadingPlace(source: 0), isRead: true, known: KnownItemRule(), to: lease)
+            var record = try #require(try await journal.batch(lease.job))
+            record.place = nil
+            try await journal.reread(lease, as: record, of: job.record)
+            _ = try await journal.add(
+                [NewItem(key: "a", line: nil, inputs: [:])], place: ReadingPlace(source: 0), isRead: true,
+                known: KnownItemRule(), to: lease)
+        }
         try await journal.commit([.taken(mode), .released(cause)], under: lease)
         return lease.job
     }
@@ -69,8 +80,11 @@ struct OwnerlessJobTests {
             made.append(try await make(made.count + 1, [.upload: .succeeded([:])], mode, .ended(.at(9)), in: journal))
             for isUnknown in [false, true] {
                 for cause in causes {
-                    made.append(
-                        try await makeBatch(made.count + 1, isUnknown: isUnknown, mode, cause, in: journal))
+                    for aside in [false, true] {
+                        made.append(
+                            try await makeBatch(
+                                made.count + 1, isUnknown: isUnknown, mode, cause, aside: aside, in: journal))
+                    }
                 }
                 for stopped in [SuspensionCause.tooManyFailures, .sameFailure, .spent] {
                     // Let go for that, or not yet when its owner died.

@@ -14,6 +14,9 @@ package protocol JournalConnection: AnyObject, SendableMetatype {
     /// Selects the id of each job that changed after `:after`, with the number of its last change as `changed`, in the
     /// order of these numbers; at least `:limit` if there are so many, and all that share the last number.
     static var changedJobs: StaticString { get }
+    /// The number of a batch's items that were to begin before its reading and that no row of it names, as an expression on
+    /// the row in `batches`.
+    static var asidePending: String { get }
     /// Gives the job the number of a change, the next of all in the journal, where events have none of their own.
     func numberChange(of job: Int64) throws(JournalFailure)
     /// Keeps other writers that name the same out until the transaction has ended.

@@ -87,7 +87,8 @@ struct OverviewReader<Connection: JournalConnection>: JournalAccess {
             CASE WHEN batches.job IS NOT NULL OR request = 'cancel' OR EXISTS (\(working)) OR NOT EXISTS (\(waiting))
             THEN 'running' ELSE 'waiting' END
         WHEN batches.job IS NOT NULL THEN
-            CASE WHEN is_read = 1 AND batches.unknown > 0 AND pending + running + batches.suspended = 0
+            CASE WHEN is_read = 1 AND batches.unknown > 0
+                AND pending - \(Connection.asidePending) + running + batches.suspended = 0
             THEN 'unknown' ELSE 'suspended' END
         WHEN \(isUnknown)
         THEN 'unknown' ELSE 'suspended' END

@@ -6,6 +6,7 @@ extension SQLiteConnection: JournalConnection {
     package typealias Row = SQLiteRow
     package typealias OwnerRows = PipelineJournal.Owners
 
+    package static var asidePending: String { "coalesce(batches.place ->> '$.aside.pending', 0)" }
     package static var changedJobs: StaticString {
         "SELECT changed, id FROM jobs WHERE changed > :after ORDER BY changed LIMIT :limit"
     }

@@ -8,6 +8,9 @@ extension PostgresConnection: JournalConnection {
     package typealias OwnerRows = PostgresOwners
 
     /// Several jobs may share a number: that of the transaction which wrote their events.
+    package static var asidePending: String {
+        "coalesce(CAST(CAST(batches.place AS JSON) -> 'aside' ->> 'pending' AS BIGINT), 0)"
+    }
     package static var changedJobs: StaticString {
         """
         SELECT max(events.changed) AS changed, jobs.id AS id FROM events JOIN jobs ON jobs.number = events.job

@@ -225,7 +225,7 @@ extension JobRows where Connection == PostgresConnection {
             AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted') OR request = 'cancel')
             AND (request = 'cancel'
                 OR NOT EXISTS (SELECT 1 FROM batches WHERE job = jobs.number AND is_read = 1 AND unknown > 0
-                    AND pending + running + suspended = 0)
+                    AND pending - \(PostgresConnection.asidePending) + running + suspended = 0)
                 AND NOT \(OverviewReader<PostgresConnection>.isUnknown))
         """
     }
