@@ -17,7 +17,7 @@ import Testing
         return JobPromises.history(job).flatMap(\.self) + [
             .file(WrittenFile(path: "/z", bytes: 4, sha256: nil, step: .model)), .fact(.copy(url: "https://h/a"), "/a"),
             .fact(.uuid(place: "3:4"), "u"), .notification(sent), .callbackJudged(.upload, id: "1", isMatch: true),
-            .callbacksTaken(.model), .callbacksVoided(.model), .requested(.cancel), .released(nil),
+            .callbacksTaken(.model, count: .max), .callbacksVoided(.model), .requested(.cancel), .released(nil),
         ]
     }
 

@@ -60,7 +60,11 @@ package enum JobPromises {
         let count = CallbackCount(waiting: 3, captures: values)
         check.expect(try await journal.snapshot(of: id)?.pushes == [.upload: count])
         check.expect(try await journal.inbox(of: id)?.pushes == [.upload: count])
-        try await journal.commit([.callbacksTaken(.upload)], under: lease)
+        try await journal.commit([.callbacksTaken(.upload, count: 2)], under: lease)
+        check.expect(
+            try await journal.snapshot(of: id)?.pushes
+                == [.upload: CallbackCount(waiting: 1, taken: 2, captures: values)], "its owner knew of two")
+        try await journal.commit([.callbacksTaken(.upload, count: 1)], under: lease)
         check.expect(try await journal.snapshot(of: id)?.pushes == [.upload: CallbackCount(taken: 3, captures: values)])
         try await journal.commit([.callbacksVoided(.upload)], under: lease)
         check.expect(try await journal.snapshot(of: id)?.pushes[.upload] == nil)
@@ -79,7 +83,7 @@ package enum JobPromises {
         var count = CallbackCount()
         count.early = early
         check.expect(try await journal.inbox(of: id)?.pushes == [.upload: count])
-        try await journal.commit([.callbacksTaken(.upload)], under: lease)
+        try await journal.commit([.callbacksTaken(.upload, count: 1)], under: lease)
         check.expect(try await journal.snapshot(of: id)?.pushes == [.upload: count])
         try await journal.commit(
             [
@@ -88,7 +92,7 @@ package enum JobPromises {
         count = CallbackCount(waiting: 1, captures: ["text": "2"])
         count.early = [early[0]]
         check.expect(try await journal.snapshot(of: id)?.pushes == [.upload: count])
-        try await journal.commit([.callbacksTaken(.upload)], under: lease)
+        try await journal.commit([.callbacksTaken(.upload, count: 1)], under: lease)
         count.waiting = 0
         count.taken = 1
         check.expect(try await journal.snapshot(of: id)?.pushes == [.upload: count])
@@ -108,7 +112,7 @@ package enum JobPromises {
         check.expect(try await journal.post(Callback(id: "evt_2", time: .at(6)), to: .upload, of: id).isNew)
         var counts = try await journal.snapshot(of: id)?.pushes
         check.expect(counts == [.upload: CallbackCount(waiting: 2), .model: CallbackCount(waiting: 1)])
-        try await journal.commit([.callbacksTaken(.upload)], under: lease)
+        try await journal.commit([.callbacksTaken(.upload, count: 2)], under: lease)
         check.expect(try await journal.post(Callback(id: "evt_3", time: .at(7)), to: .upload, of: id).isNew)
         counts = try await journal.snapshot(of: id)?.pushes
         check.expect(counts?[.upload] == CallbackCount(waiting: 1, taken: 2))

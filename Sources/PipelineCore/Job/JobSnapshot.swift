@@ -83,8 +83,9 @@ public enum JournalChange: Sendable {
     case released(SuspensionCause?)
     /// The job has ended, and has no owner any more.
     case ended(Timestamp)
-    /// The step was woken for all callbacks that are there by now: what follows asks the service after them.
-    case callbacksTaken(StepKey)
+    /// The step was woken for so many callbacks, which came first: what follows asks the service after them. Of others that
+    /// are there its owner does not know yet.
+    case callbacksTaken(StepKey, count: Int)
     /// A callback that came early was judged by the document's `match`, and is one for the step or is not.
     case callbackJudged(StepKey, id: String, isMatch: Bool)
     /// The step begins again: earlier callbacks were for what it was.
@@ -160,10 +161,7 @@ extension JobSnapshot {
         case .answered(let request): if self.request == request { self.request = nil }
         case .released(let cause): release = Release(cause: cause)
         case .ended(let time): ended = time
-        case .callbacksTaken(let key):
-            guard let count = pushes[key] else { break }
-            pushes[key] = CallbackCount(taken: count.all, captures: count.captures)
-            pushes[key]?.early = count.early
+        case .callbacksTaken(let key, let count): pushes[key]?.take(count)
         case .callbackJudged(let key, let id, let isMatch): pushes[key]?.judge(id, isMatch: isMatch)
         case .callbacksVoided(let key): pushes[key] = nil
         case .notification(let record): notifications[record.id] = record

@@ -100,9 +100,9 @@ extension JobState {
         guard case .waiting(_, _, let reason) = table.step(key)?.state else { return }
         let counts = rules.watch.takeCount(of: key)
         if reason.kind == .poll { marks.steps[key]?.polls += 1 }
-        let isCalled = snapshot.hasCallback(key)
+        let callbacks = snapshot.pushes[key]?.waiting ?? 0
         try table.change(key, .woken) { $0.resumes += counts }
-        if isCalled { table.record(.callbacksTaken(key)) }
+        if callbacks > 0 { table.record(.callbacksTaken(key, count: callbacks)) }
         if let failure = try Renewal.failure(of: key, after: reason, in: &table) { return try fail(key, failure) }
         // The last owner may have died between beginning a repeated stage and making its items.
         if table.plan.stage(key.stage)?.forEach != nil, key.item == nil {

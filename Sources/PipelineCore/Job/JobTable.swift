@@ -142,9 +142,7 @@ package struct JobTable: Sendable {
 
     /// Takes in what others wrote of the job.
     mutating func receive(_ callbacks: [StepKey: CallbackCount]) {
-        let known = snapshot.pushes
         snapshot.pushes = callbacks
-        for (key, count) in callbacks { snapshot.pushes[key] = count.unheard(after: known[key]) }
         for key in callbacks.keys where snapshot.hasCallback(key) {
             if let state = snapshot.steps[key]?.state { index.noteCallback(key, in: state) }
         }

@@ -55,16 +55,14 @@ package struct CallbackCount: Sendable, Hashable {
         captures = captures ?? callback.captures
     }
 
-    package var all: Int { waiting + taken }
-
-    /// What the journal has, for a job that knew of others: one that came between its look and the commit that took these was
-    /// marked as taken with them, and has woken nothing.
-    func unheard(after known: CallbackCount?) -> CallbackCount {
-        var count = self
-        count.waiting = max(waiting, all - (known?.taken ?? taken))
-        count.taken = all - count.waiting
-        return count
+    /// Counts so many of the waiting as those that the step was woken for.
+    mutating func take(_ count: Int) {
+        let count = min(count, waiting)
+        waiting -= count
+        taken += count
     }
+
+    package var all: Int { waiting + taken }
 }
 
 /// The result of recording a callback.

@@ -21,13 +21,16 @@ struct CallbackRows<Connection: JournalConnection>: JournalAccess {
         return inserted == 1
     }
 
-    /// Notes that the step was woken for all that were there, but for those that came early and are not judged yet.
-    func take(_ key: StepKey, _ job: Int64) throws(JournalFailure) {
+    /// Notes that the step was woken for so many, the first of those that did not come early and are not judged yet. One that
+    /// came since its owner looked wakes it once more.
+    func take(_ count: Int, of key: StepKey, _ job: Int64) throws(JournalFailure) {
         try run(
             """
             UPDATE pushes SET state = 'taken'
-            WHERE job = :job AND stage = :stage AND item = :item AND state = 'new' AND response IS NULL
-            """, ["job": job, "stage": key.stage, "item": key.itemColumn])
+            WHERE job = :job AND stage = :stage AND item = :item AND id IN (SELECT id FROM pushes
+                WHERE job = :job AND stage = :stage AND item = :item AND state = 'new' AND response IS NULL
+                ORDER BY time, id LIMIT :count)
+            """, ["job": job, "stage": key.stage, "item": key.itemColumn, "count": count])
     }
 
     /// Makes one that came early one like any other, or one for nobody.

@@ -38,7 +38,7 @@ extension JobRows {
         case .ended(let time):
             gathered.noteEnd()
             try run("UPDATE jobs SET ended = :ended, owner = NULL WHERE number = :job", ["ended": time, "job": job])
-        case .callbacksTaken(let key): try callbacks.take(key, job)
+        case .callbacksTaken(let key, let count): try callbacks.take(count, of: key, job)
         case .callbackJudged(let key, let id, let isMatch): try callbacks.judge(key, id, isMatch: isMatch, job)
         case .callbacksVoided(let key): try callbacks.void(key, job)
         case .resume(let record): try keep(record, job)

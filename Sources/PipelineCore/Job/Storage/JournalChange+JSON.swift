@@ -16,7 +16,10 @@ extension JournalChange {
         case .answered(let request): ["answered": .string(request.rawValue)]
         case .released(let cause): ["released": JSON(cause?.rawValue)]
         case .ended(let time): ["ended": JSON(time)]
-        case .callbacksTaken(let key): ["callbacksTaken": JSON(key)]
+        case .callbacksTaken(let key, let count):
+            // Entries of before took all that were there.
+            count == .max
+                ? ["callbacksTaken": JSON(key)] : ["callbacksTaken": JSON(key), "count": .number(JSONNumber(count))]
         case .callbackJudged(let key, let id, let isMatch):
             ["callbackJudged": JSON(key), "id": .string(id), "isMatch": .bool(isMatch)]
         case .callbacksVoided(let key): ["callbacksVoided": JSON(key)]
@@ -54,7 +57,7 @@ extension JournalChange {
         switch name {
         case "step": json["row"].flatMap(StepRecord.init(json:)).map { .step(key, $0) }
         case "submit": json["row"].flatMap(SubmitRecord.init(json:)).map { .submit(key, $0) }
-        case "callbacksTaken": .callbacksTaken(key)
+        case "callbacksTaken": .callbacksTaken(key, count: json["count"]?.number?.int ?? .max)
         case "callbackJudged":
             .callbackJudged(key, id: json["id"].text, isMatch: json["isMatch"]?.bool ?? false)
         case "callbacksVoided": .callbacksVoided(key)
