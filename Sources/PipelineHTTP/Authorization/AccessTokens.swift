@@ -277,6 +277,13 @@ public final class AccessTokens: Sendable {
             if let answer = try? TokenAnswer(body: response.body), !answer.access_token.isEmpty {
                 return .success(AccessToken(answer, obtained: time()))
             }
+            // A page of a login or of an outage is something between us and the endpoint, and passes as that does.
+            if response.body.first(where: { $0 > UInt8(ascii: " ") }) == UInt8(ascii: "<") {
+                return .failure(
+                    ExchangeFailure(
+                        .tokenUnavailable(status: response.status, retryAfter: nil),
+                        message: "\(place) answered \(response.status) with a page of HTML or XML, and gave no token."))
+            }
             return .failure(
                 ExchangeFailure(.tokenRefused(status: response.status), message: "\(place) gave no access_token."))
         }

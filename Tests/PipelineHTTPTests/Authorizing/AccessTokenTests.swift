@@ -20,6 +20,8 @@ struct AccessTokenTests {
             var refusals: [Int] = []
             /// Headers of these answers.
             var refusalHeaders: HTTPFields = [:]
+            /// The pages that stand in the way of the next tokens.
+            var pages: [String] = []
             var takesTokens = true
             var tokenRequests: [RequestDescription] = []
             var requests: [RequestDescription] = []
@@ -45,6 +47,9 @@ struct AccessTokenTests {
                     let body = #"{"error":"invalid_client","error_description":"who are you"}"#
                     return HTTPExchangeResponse(
                         status: state.refusals.removeFirst(), headers: state.refusalHeaders, body: Array(body.utf8))
+                }
+                if !state.pages.isEmpty {
+                    return HTTPExchangeResponse(status: 200, body: Array(state.pages.removeFirst().utf8))
                 }
                 state.given += 1
                 let life = state.life.map { ",\"expires_in\":\($0)" } ?? ""
@@ -270,6 +275,20 @@ struct AccessTokenTests {
         #expect(failure.reason == .tokenRefused(status: 401))
         #expect(!failure.isRetryable && !failure.connectionMade)
         #expect(world.state.withLock(\.requests).isEmpty)
+    }
+
+    /// It was taken for a refusal, and ended remote jobs that were waited for.
+    @Test("a page in the place of a token passes, as an outage does; an answer that gives none does not")
+    func page() async throws {
+        let world = World()
+        world.state.withLock { $0.pages = ["\r\n<html>Please log in</html>", "error=bad_code", "error=bad_code"] }
+        let network = world.network
+        let page = try await #require(throws: ExchangeFailure.self) { try await world.send(over: network) }
+        #expect(page.reason == .tokenUnavailable(status: 200, retryAfter: nil) && page.isRetryable)
+        #expect(page.message.contains("a page of HTML or XML"), "\(page.message)")
+        let other = try await #require(throws: ExchangeFailure.self) { try await world.send(over: network) }
+        #expect(other.reason == .tokenRefused(status: 200) && !other.isRetryable)
+        #expect(try await world.send(over: network) == 200)
     }
 
     @Test("one who gives up waiting takes nothing from the others")
