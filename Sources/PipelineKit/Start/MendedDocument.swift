@@ -26,52 +26,63 @@ package struct MendedDocument: Sendable {
         let file = before.sourceName.split(separator: "/").last.map(String.init) ?? before.pipeline
         let path = AbsolutePath.of(file, in: before.folders.document)
         let source = try JobDraft.source(at: path)
-        let name = before.sourceName
-        let advice = "'pipeline run \(name)' begins a job with it"
         let digest = SHA256.hash(data: source.bytes).hex
         guard digest != before.digest else {
             throw StepFailure(
                 "\(path) says what it said when the job began", hint: "mend it first, or leave --changed out")
         }
         plan = try await Planner(catalogue: workspace.catalogue(for: source)).plan(source)
-        let (old, new) = (Self.json(SourceText(name: name, text: before.source)), Self.json(source))
-        guard plan.definition.name == before.pipeline else {
-            throw StepFailure(
-                "\(name) is called '\(plan.definition.name)' by now, not '\(before.pipeline)'", hint: advice)
+        let old = SourceText(name: before.sourceName, text: before.source)
+        try Self.check(
+            from: JSONNode.read(old).node?.json, to: JSONNode.read(source).node?.json, plan, for: job,
+            besides: scope.begunAnew(in: plan))
+        record = try Self.record(before, plan, digest: digest, variables: workspace.settings.environment)
+    }
+
+    /// Throws unless what is done of the job would have been done with the document too.
+    ///
+    /// - Parameter anew: the stages that begin again.
+    private static func check(
+        from old: JSON?, to new: JSON?, _ plan: Plan, for job: JobSnapshot, besides anew: Set<String>
+    ) throws(StepFailure) {
+        let (record, name) = (job.record, job.record.sourceName)
+        func refusal(_ what: String) -> StepFailure {
+            StepFailure("\(name) \(what)", hint: "'pipeline run \(name)' begins a job with it")
         }
+        let title = plan.definition.name
+        if title != record.pipeline { throw refusal("is called '\(title)' by now, not '\(record.pipeline)'") }
         if old?["notify"] != new?["notify"] {
-            throw StepFailure("\(name) has another \"notify\", and this job keeps the one of before", hint: advice)
+            throw refusal("has another \"notify\", and this job keeps the one of before")
         }
         for list in ["stages", "finally"] {
-            let (known, named) = (Self.stages(old?[list]), Self.stages(new?[list]))
+            let (known, named) = (stages(old?[list]), stages(new?[list]))
             if let other = named.keys.filter({ known[$0] == nil }).min() {
-                throw StepFailure("\(name) has a stage '\(other)' that this job does not have", hint: advice)
+                throw refusal("has a stage '\(other)' that this job does not have")
             }
             if let missing = known.keys.filter({ named[$0] == nil }).min() {
-                throw StepFailure("\(name) has no stage '\(missing)' any more, which this job has", hint: advice)
+                throw refusal("has no stage '\(missing)' any more, which this job has")
             }
-            let anew = scope.begunAnew(in: plan)
-            for stage in plan.stages + plan.finally {
-                guard !anew.contains(stage.id), let was = known[stage.id], let says = named[stage.id] else { continue }
-                if let fixed = Self.fixed(stage.id, was, says, in: job) {
-                    throw StepFailure(
-                        "stage '\(stage.id)' \(fixed), and says something else by now",
-                        hint: "let it say what it said, or do it again, with all that need it: "
-                            + "pipeline retry \(before.id) --changed --from \(stage.id)")
-                }
+            for (id, was) in known.sorted(by: { $0.key < $1.key }) where !anew.contains(id) {
+                guard let says = named[id], let done = done(of: id, was, otherThan: says, in: job) else { continue }
+                throw StepFailure(
+                    "stage '\(id)' \(done), and says something else by now",
+                    hint: "let it say what it said, or do it again, with all that need it: "
+                        + "pipeline retry \(record.id) --changed --from \(id)")
             }
         }
-        let variables = workspace.settings.environment
-        let environment = JSONObject(
-            plan.environment.map { ($0, before.environment[$0] ?? JSON(variables[$0])) })
+    }
+
+    /// The record of a job with another document. What is new in it has its default, or its value of now.
+    private static func record(
+        _ before: JobRecord, _ plan: Plan, digest: String, variables: [String: String]
+    ) throws(InputsError) -> JobRecord {
+        let environment = JSONObject(plan.environment.map { ($0, before.environment[$0] ?? JSON(variables[$0])) })
         let folder = before.folders.document
-        let fresh = plan.definition.inputs.filter { before.inputs[$0.name] == nil && !$0.isSecret }
+        let known = Scope(
+            env: Dictionary(uniqueKeysWithValues: environment.map { ($0.name, $0.value.string) }), baseFolder: folder)
         let defaults = try InputValues(
-            inputs: fresh, folders: (folder, folder),
-            scope: Scope(
-                env: Dictionary(uniqueKeysWithValues: environment.map { ($0.name, $0.value.string) }),
-                baseFolder: folder),
-            standardInput: { nil }
+            inputs: plan.definition.inputs.filter { before.inputs[$0.name] == nil && !$0.isSecret },
+            folders: (folder, folder), scope: known, standardInput: { nil }
         ).values(from: GivenInputs())
         let inputs = plan.definition.inputs.compactMap { input in
             (before.inputs[input.name] ?? defaults[input.name]).map { (input.name, $0) }
@@ -80,23 +91,21 @@ package struct MendedDocument: Sendable {
         folders.namesFiles = plan.namesFiles
         var record = JobRecord(
             id: before.id, pipeline: before.pipeline, key: before.key, started: before.started,
-            source: String(decoding: plan.definition.source.bytes, as: UTF8.self), sourceName: name, digest: digest,
-            inputs: JSONObject(inputs), environment: environment, folders: folders, overwrites: before.overwrites,
-            beginning: before.beginning)
+            source: String(decoding: plan.definition.source.bytes, as: UTF8.self), sourceName: before.sourceName,
+            digest: digest, inputs: JSONObject(inputs), environment: environment, folders: folders,
+            overwrites: before.overwrites, beginning: before.beginning)
         record.item = before.item
-        self.record = record
+        return record
     }
-
-    private static func json(_ source: SourceText) -> JSON? { JSONNode.read(source).node?.json }
 
     private static func stages(_ list: JSON?) -> [String: JSONObject] {
         let stages = (list?.array ?? []).compactMap(\.object)
         return Dictionary(stages.map { ($0["id"]?.string ?? "", $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns what is done of a stage that what it says by now would not have done; nil for nothing.
-    private static func fixed(
-        _ stage: String, _ was: JSONObject, _ says: JSONObject, in job: JobSnapshot
+    /// Returns what is done of a stage that it would not have done as it is by now; nil for nothing.
+    private static func done(
+        of stage: String, _ was: JSONObject, otherThan says: JSONObject, in job: JobSnapshot
     ) -> String? {
         if was == says { return nil }
         let steps = job.steps.filter { $0.key.stage == stage }

@@ -12,7 +12,8 @@ struct DashboardCommand: WorkspaceCommand {
         discussion: """
             Prints a link that works once, and opens it where there is a desktop. It listens on this machine alone, and \
             shows without changing anything. Where 'pipeline daemon --dashboard' or a worker of this state folder serves \
-            the pages, that is asked for a link, unless --listen says to serve them here too; how they are served is up to its options then.
+            the pages, that is asked for a link, unless --listen says to serve them here too; how they are served is up \
+            to its options then.
 
             Example: pipeline dashboard
             Example: pipeline dashboard --listen 127.0.0.1:8700 --actions
@@ -35,8 +36,8 @@ struct DashboardCommand: WorkspaceCommand {
         {
             if let option = pages.arguments.first {
                 console.note(
-                    "\(option) does nothing here: the background owner serves the pages; give it to 'pipeline daemon' or the worker, "
-                        + "or serve pages of your own with --listen 127.0.0.1:0")
+                    "\(option) does nothing here: the background owner serves the pages; give it to 'pipeline daemon' or "
+                        + "the worker, or serve pages of your own with --listen 127.0.0.1:0")
             }
             console.data(link)
             if !printOnly { Browser.open(link, environment: workspace.settings.environment) }
