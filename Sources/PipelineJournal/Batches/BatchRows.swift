@@ -38,42 +38,28 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                 guard known.isOfThisReading else {
                     result.known += 1
                     if known.isAside, let state = known.state { named.append(state) }
-                    let isOther = known.inputs != item.inputs && item.failure == nil
-                    // Nothing was done of it: it is what its row says now.
-                    let isFresh = isOther && known.state == .pending && known.job == nil
-                    if isOther, !isFresh { result.changed.append(item.key) }
-                    let retried = isOther ? nil : known.state.flatMap { rule.retries.contains($0) ? $0 : nil }
-                    let begins = retried != nil || known.state == .pending
-                    let isOutdated =
-                        rule.replacesChanged && !isOther && begins ? try isOutdated(known, item, batch) : false
-                    if rule.replacesChanged && isOther || isFresh || isOutdated,
-                        let before = try self.item(known.number, of: batch)
-                    {
-                        guard before.state == .pending || before.state.isEnded else {
-                            result.underWay.append(item)
-                            continue
-                        }
-                        if try mayBeAtService(before) {
-                            result.bad.append(
-                                item.refused("a submit of it may be at the service, and it is left alone"))
-                            continue
-                        }
+                    if known.isMended(by: item), known.wasBegun { result.changed.append(item.key) }
+                    let fate = try fate(of: known, item, rule, batch)
+                    if case .isReplaced(let before) = fate {
                         if before.state.leavesPaidEnd(before.cost) { paid += 1 }
                         result.bad += try replace(before, item, next, reading, batch)
                         next += 1
                         continue
                     }
+                    if case .isUnderWay = fate {
+                        result.underWay.append(item)
+                        continue
+                    }
                     try run(
                         "UPDATE items SET reading = :reading WHERE batch = :batch AND number = :number",
                         ["reading": reading, "batch": batch, "number": known.number])
-                    if isOther, known.state == .pending {
-                        try itemRows.leaveAsItWas(known.number, batch)
-                    } else if retried != nil, item.failure != nil {
-                        result.bad.append(item)
-                    } else if let retried, try itemRows.beginAgain(known.number, retried, batch),
-                        retried.leavesPaidEnd(known.cost)
-                    {
-                        paid += 1
+                    switch fate {
+                    case .isLeft(let row): result.bad.append(row)
+                    case .isRetried(let state):
+                        let begins = try itemRows.beginAgain(known.number, state, batch)
+                        if begins, state.leavesPaidEnd(known.cost) { paid += 1 }
+                    case .isAsItWas: try itemRows.leaveAsItWas(known.number, batch)
+                    case .stays, .isReplaced, .isUnderWay: break
                     }
                     continue
                 }
@@ -102,77 +88,6 @@ struct BatchRows<Connection: JournalConnection>: JournalAccess {
                 "duplicate": result.duplicates,
             ])
         return result
-    }
-
-    /// The item that has a key by now, and whether its row came before in this reading; nil when there is none.
-    private func known(
-        _ key: String, _ reading: Int, _ batch: Int64
-    ) throws(JournalFailure) -> KnownRow? {
-        try first(
-            "SELECT number, inputs, reading, state, job, cost FROM items WHERE batch = :batch AND key = :key",
-            ["batch": batch, "key": key]
-        ) { (row) throws(JournalFailure) in
-            let number = row.int("number")
-            // Rows of before the column were new in the reading that began with their number or an earlier one.
-            let isOfThisReading = row.optionalInt("reading").map { $0 == reading } ?? (number >= reading)
-            return KnownRow(
-                number: number, inputs: try row.object("inputs"), state: ItemRecord.State(rawValue: row.text("state")),
-                isOfThisReading: isOfThisReading, isAside: row.isAside, job: row.optionalText("job"),
-                cost: row.isNull("cost") ? nil : row.double("cost"))
-        }
-    }
-
-    /// What a row is compared with whose key is known.
-    private struct KnownRow {
-        let number: Int
-        let inputs: JSONObject
-        let state: ItemRecord.State?
-        let isOfThisReading: Bool
-        let isAside: Bool
-        let job: String?
-        let cost: Double?
-    }
-
-    /// True if an item that is to begin would do so as it was read, and not as its row is by now: with files that it does not
-    /// have, or as a job of another document or other shared inputs.
-    private func isOutdated(_ known: KnownRow, _ item: NewItem, _ batch: Int64) throws(JournalFailure) -> Bool {
-        if item.failure != nil { return false }
-        guard let job = known.job else { return try !owns(item, known, batch) }
-        return try first(
-            """
-            SELECT own.document AS document, whole.document AS latest, own.inputs AS inputs, whole.inputs AS shared
-            FROM jobs AS own JOIN jobs AS whole ON whole.number = :batch WHERE own.id = :job
-            """, ["batch": batch, "job": job]
-        ) { (row) throws(JournalFailure) in
-            func shared(_ inputs: JSONObject) -> [String: JSON] {
-                let members = inputs.filter { item.inputs[$0.name] == nil }.map { ($0.name, $0.value) }
-                return Dictionary(members, uniquingKeysWith: { first, _ in first })
-            }
-            let (before, now) = (shared(try row.object("inputs")), shared(try row.object("shared")))
-            return row.integer("document") != row.integer("latest") || before != now
-        } ?? false
-    }
-
-    /// True if an item has ended, and nobody knows of a submit of its job whether the service took it: as a new item it would be
-    /// submitted a second time.
-    private func mayBeAtService(_ item: ItemRecord) throws(JournalFailure) -> Bool {
-        guard let job = item.job, item.state != .succeeded else { return false }
-        return try first(
-            """
-            SELECT 1 AS one FROM jobs JOIN submits ON submits.job = jobs.number
-            WHERE jobs.id = :job AND (phase = 'sending' OR phase = 'unknown') LIMIT 1
-            """, ["job": job.text]
-        ) { _ in true } ?? false
-    }
-
-    private func owns(_ item: NewItem, _ known: KnownRow, _ batch: Int64) throws(JournalFailure) -> Bool {
-        for path in item.targets {
-            let owner = try first(
-                "SELECT number FROM targets WHERE batch = :batch AND path = :path", ["batch": batch, "path": path]
-            ) { $0.int("number") }
-            guard owner == known.number else { return false }
-        }
-        return true
     }
 
     /// Takes a row in as an item that is to be begun; one that can't be is a failed item, and returned.
