@@ -47,6 +47,18 @@ package protocol WorkspaceJournal: Journal, BatchJournal, ServiceJournal, Durati
 extension SQLiteJournal: WorkspaceJournal {}
 
 extension WorkspaceJournal {
+    /// Makes another document that of a job which nobody owns.
+    package func adoptAlone(_ record: JobRecord) async throws(JournalFailure) {
+        let lease = try await acquire(record.id, for: owner)
+        do throws(JournalFailure) {
+            try await adopt(record, under: lease)
+        } catch {
+            try? await release(lease)
+            throw error
+        }
+        try await release(lease)
+    }
+
     /// A server's tables have no place of their own.
     package var hasMoved: Bool { false }
 }

@@ -29,6 +29,7 @@ struct MendedDocumentTests {
                 case ("GET", "/jobs/j1"):
                     counts.polls += 1
                     return .json(#"{"state": "done"}"#)
+                case ("GET", "/gone/j1"): return .status(404)
                 default: return .status(400, body: "no such path")
                 }
             }
@@ -92,7 +93,8 @@ struct MendedDocumentTests {
         try await withScene(Self.document(mode: "fats")) { scene in
             #expect(scene.service.seen == [1, 1, 0])
             let same = try await scene.call("retry", "film", "--changed")
-            #expect(same.cause == .exited(2) && same.errors.contains("says what it said"), "\(same)")
+            #expect(same.cause == .exited(1) && same.errors.contains("film.json is what this job has"), "\(same)")
+            #expect(scene.service.seen == [0, 1, 0])
             try scene.workplace.write("film.json", Self.document())
             try FileManager.default.removeItem(atPath: scene.workplace.path("film.mov"))
             let resumed = try await scene.call("resume", "film")
@@ -105,7 +107,7 @@ struct MendedDocumentTests {
             let shown = try await scene.call("show", "film")
             #expect(!shown.output.contains("has changed"), "\(shown)")
             let none = try await scene.call("retry", "film", "--changed")
-            #expect(none.cause == .exited(2), "\(none)")
+            #expect(none.cause == .exited(64) && none.errors.contains("has failed"), "\(none)")
         }
     }
 
@@ -172,8 +174,16 @@ struct MendedDocumentTests {
             try scene.workplace.write("film.json", Self.document(mode: "slow"))
             let submitted = try await scene.call("retry", "film", "--changed")
             #expect(submitted.cause == .exited(2), "\(submitted)")
-            #expect(submitted.errors.contains("stage 'model' has submitted, and says something else"), "\(submitted)")
+            #expect(submitted.errors.contains("stage 'model' has begun, and says something else"), "\(submitted)")
             #expect(submitted.errors.contains(/pipeline retry \w+ --changed --from model/), "\(submitted)")
+            for other in [
+                Self.document().replacing("${{ env.API_URL }}", with: "http://127.0.0.1:1"),
+                Self.document().replacing(#""name": "film","#, with: #""name": "film", "with": [ { "gzip": {} } ],"#),
+            ] {
+                try scene.workplace.write("film.json", other)
+                let end = try await scene.call("retry", "film", "--changed")
+                #expect(end.cause == .exited(2) && end.errors.contains("its service, or"), "\(end)")
+            }
             try scene.workplace.write("film.json", Self.document(upload: #""id": "$.id", "size": "$.size""#))
             let uploaded = try await scene.call("retry", "film", "--changed")
             #expect(uploaded.errors.contains("stage 'upload' has succeeded, and says something else"), "\(uploaded)")
@@ -189,6 +199,64 @@ struct MendedDocumentTests {
             let again = try await scene.call("retry", "film", "--changed", "--from", "upload")
             #expect(again.cause == .exited(0), "\(again)")
             #expect(scene.service.seen == [1, 1, 1])
+        }
+    }
+
+    /// The commonest mistake of a first poll; what a 404 says of a remote job is believed, and orders another.
+    @Test("orders nothing again for a poll that was mended, where the mistake said that the remote job is gone")
+    func goneByMistake() async throws {
+        try await withScene(Self.document(poll: "/gone/${{ self.id }}")) { scene in
+            #expect(scene.service.seen == [1, 1, 0])
+            try scene.workplace.write("film.json", Self.document())
+            let end = try await scene.call("retry", "film", "--changed")
+            #expect(end.cause == .exited(2) && end.errors.contains("would be submitted again"), "\(end)")
+            #expect(scene.service.seen == [0, 0, 0])
+        }
+    }
+
+    @Test("is refused while a submit may be at the service, and the job keeps its document")
+    func lostSubmit() async throws {
+        try await withWorkplace { workplace in
+            let service = Service()
+            let server = try LoopbackServer { service.answer($0) }
+            defer { server.stop() }
+            let scene = Scene(workplace: workplace, service: service, url: server.url)
+            try workplace.write("film.mov", "x")
+            let once = #""capture": { "id": "$.id" }, "once": { "key": "Idempotency-Key" } },"#
+            let document = Self.document().replacing(#""capture": { "id": "$.id" } },"#, with: once)
+            try workplace.write("film.json", document)
+            let killed = try await workplace.program.run(
+                ["run", "film.json", "-i", "video=film.mov"],
+                environment: workplace.environment(["API_URL": server.url, "PIPELINE_CRASH_AT": "submit.answered:2"]),
+                folder: workplace.folder)
+            #expect(killed.cause == .killed(SIGKILL), "\(killed)")
+            for other in [
+                document.replacing("${{ env.API_URL }}", with: "http://127.0.0.1:1"),
+                document.replacing(#""submit": {"#, with: #""with": [ { "query": { "project": "b" } } ], "submit": {"#),
+                document.replacing(#""submit": { "POST""#, with: #""retry": { "attempts": 2 }, "submit": { "POST""#),
+            ] {
+                try workplace.write("film.json", other)
+                let end = try await scene.call("retry", "last", "--changed")
+                #expect(end.cause == .exited(2) && end.errors.contains("has a submit of which nobody knows"), "\(end)")
+            }
+            let end = try await scene.call("resume", "last")
+            #expect(end.cause == .exited(0), "\(end)")
+        }
+    }
+
+    @Test("is taken by all of the jobs that are named, or by none")
+    func several() async throws {
+        try await withScene(Self.document(mode: "fats")) { scene in
+            try scene.workplace.write("other.json", Self.document(poll: "/job/${{ self.id }}"))
+            let other = try await scene.call("run", "other.json", "-i", "video=film.mov", "--key", "other")
+            #expect(other.cause == .exited(1))
+            try scene.workplace.write("film.json", Self.document())
+            try scene.workplace.write("other.json", Self.document(mode: "slow"))
+            _ = scene.service.seen
+            let both = try await scene.call("retry", "film", "other", "--changed")
+            #expect(both.cause == .exited(2) && scene.service.seen == [0, 0, 0], "\(both)")
+            #expect(try await scene.call("show", "film").output.contains("has changed"))
+            #expect(try await scene.call("retry", "film", "--changed").cause == .exited(0))
         }
     }
 

@@ -108,9 +108,7 @@ struct RetryCommand: WorkspaceCommand {
                     .usage, "the items of a batch take a mended document together",
                     hint: "type the same 'pipeline run … --each …' again, with --changed")
             }
-            for job in jobs {
-                if let status = try await adopt(job, by: session) { return status }
-            }
+            if let status = try await adoptDocuments(of: jobs, given, by: session) { return status }
         }
         let resumption = JobResumption(
             session: session, concurrency: side.concurrency, secretInputs: given
@@ -137,28 +135,31 @@ struct RetryCommand: WorkspaceCommand {
         return ExitStatus.combined(statuses)
     }
 
-    /// Has a job go on with its document as the file is by now; the status where it can't, told to the person.
-    private func adopt(_ brief: OwnedJob, by session: JobSession) async throws -> ExitStatus? {
-        let (job, journal) = (try await session.whole(brief), session.journal)
-        if let owner = job.owner { throw JournalFailure.owned(by: owner) }
-        try await job.checkMachine(in: journal)
+    /// Has jobs go on with their documents as the files are by now: all of them, or none. The status where one can't, told to
+    /// the person.
+    private func adoptDocuments(
+        of jobs: [OwnedJob], _ given: SecretAssignments, by session: JobSession
+    ) async throws -> ExitStatus? {
+        var mended: [MendedDocument] = []
         let scope = from.map(RestartScope.from) ?? .failed
-        let mended = try await MendedDocument(of: job.snapshot, scope, in: session.workspace)
-        if let from { try mended.plan.checkStage(from, of: job.snapshot.record.id.text) }
-        if case .unknown = try Self.continuation(of: job, mended.plan, scope) {
-            return try await session.refuseUnknown(job.snapshot)
+        for brief in jobs {
+            let job = try await session.whole(brief)
+            if let owner = job.owner { throw JournalFailure.owned(by: owner) }
+            try await job.checkMachine(in: session.journal)
+            if case .unknown = try await Self.decide(job, PlanCache(session.workspace), from: from, item: nil) {
+                return try await session.refuseUnknown(job.snapshot)
+            }
+            guard let document = try await MendedDocument.read(for: job.snapshot, scope, in: session.workspace) else {
+                session.console.note("note: \(SafeText.line(job.snapshot.record.sourceName)) is what this job has")
+                continue
+            }
+            try await session.checkSecrets(of: document.plan, for: document.record)
+            _ = try await given.values(of: document.record, in: document.plan, session.workspace)
+            let warnings = document.plan.warnings
+            if !warnings.diagnostics.isEmpty { session.console.note(warnings.text) }
+            mended.append(document)
         }
-        let warnings = mended.plan.warnings
-        if !warnings.diagnostics.isEmpty { session.console.note(warnings.text) }
-        try await session.checkSecrets(of: mended.plan, for: mended.record)
-        let lease = try await journal.acquire(job.snapshot.record.id, for: journal.owner)
-        do throws(JournalFailure) {
-            try await journal.adopt(mended.record, under: lease)
-        } catch {
-            try? await journal.release(lease)
-            throw error
-        }
-        try await journal.release(lease)
+        for document in mended { try await session.journal.adoptAlone(document.record) }
         return nil
     }
 
@@ -208,21 +209,14 @@ struct RetryCommand: WorkspaceCommand {
         if let from { try plan.checkStage(from, of: record.id.text) }
         var scope = from.map(RestartScope.from) ?? .failed
         if let item { scope = .failedItem(try number(of: item, in: found.snapshot)) }
-        return try continuation(of: found, plan, scope)
-    }
-
-    private static func continuation(
-        of found: OwnedJob, _ plan: Plan, _ scope: RestartScope
-    ) throws -> JobContinuation {
-        let id = found.snapshot.record.id
         let isUnknown = scope == .failed && found.snapshot.steps.values.contains { $0.state.name == .unknown }
         if isUnknown || found.owner == nil && found.snapshot.hasOpenSubmit(begunAnewBy: scope, in: plan) {
             return .unknown
         }
         if scope == .failed, found.snapshot.ended != nil, !found.snapshot.hasFailures {
             throw CommandError(
-                .usage, "nothing of job \(id) has failed",
-                hint: "'pipeline retry \(id) --from STAGE' does it again from that stage on")
+                .usage, "nothing of job \(record.id) has failed",
+                hint: "'pipeline retry \(record.id) --from STAGE' does it again from that stage on")
         }
         return .run(plan: plan, again: scope)
     }

@@ -134,7 +134,8 @@ struct RunCommand: WorkspaceCommand {
             let what = difference.input.map { "whose input '\($0)' differs" } ?? "started from another document"
             throw CommandError(
                 .invalid, "the key '\(record.key)' belongs to job \(record.id), \(what)",
-                hint: "\(difference.change); choose another --key")
+                hint: "\(difference.change); choose another --key"
+                    + (difference.input == nil ? ", or go on with it by '\(DocumentNote.command(of: record))'" : ""))
         }
         if driving.detach {
             let isSuspended = earlier.snapshot.phase(isOwned: false) == .suspended

@@ -1,0 +1,125 @@
+import JSONPath
+import PipelineCore
+
+/// The changes between a job's document and the same file as it is by now, and whether the job can go on with that: nothing
+/// may be what was done under another one, and nothing that may be at a service is sent a second time.
+struct DocumentChanges {
+    let old: JSON?
+    let new: JSON?
+
+    /// The keys of a stage that only tell how what was begun goes on.
+    private static let continuing: Set<String> = [
+        "cancel", "concurrency", "continueOnFailure", "cost", "deadline", "expires", "list", "poll", "renew", "result",
+        "retry", "stopOnFailure", "tolerate",
+    ]
+    /// Those that are nothing of what was done.
+    private static let apart: Set<String> = [
+        "cancel", "concurrency", "continueOnFailure", "deadline", "retry", "stopOnFailure", "tolerate",
+    ]
+    /// Those of a transfer that was refused: what it has sent, or has, stays. No end of it is on its way.
+    private static let ofRefusedTransfer: Set<String> = ["capture", "complete", "verify"]
+
+    init(from old: JSON?, to new: JSON?) { (self.old, self.new) = (old, new) }
+
+    func has(inputCalled name: String) -> Bool { old?["inputs"]?[name] != new?["inputs"]?[name] }
+
+    /// Throws unless what is done of the job would have been done with the document too.
+    ///
+    /// - Parameter anew: the stages that begin again.
+    func check(_ plan: Plan, for job: JobSnapshot, besides anew: Set<String>) throws(StepFailure) {
+        let (record, name) = (job.record, job.record.sourceName)
+        func refusal(_ what: String) -> StepFailure {
+            StepFailure("\(name) \(what)", hint: "'pipeline run \(name)' begins a job with it")
+        }
+        let title = plan.definition.name
+        if title != record.pipeline { throw refusal("is called '\(title)' by now, not '\(record.pipeline)'") }
+        if old?["notify"] != new?["notify"] {
+            throw refusal("has another \"notify\", and this job keeps the one of before")
+        }
+        for list in ["stages", "finally"] {
+            let (known, named) = (Self.stages(old?[list]), Self.stages(new?[list]))
+            if let other = named.keys.filter({ known[$0] == nil }).min() {
+                throw refusal("has a stage '\(other)' that this job does not have")
+            }
+            if let missing = known.keys.filter({ named[$0] == nil }).min() {
+                throw refusal("has no stage '\(missing)' any more, which this job has")
+            }
+            for (id, was) in known.sorted(by: { $0.key < $1.key }) where !anew.contains(id) {
+                guard let says = named[id], let done = done(of: id, was, otherThan: says, in: job) else { continue }
+                throw StepFailure(
+                    "stage '\(id)' \(done.words)",
+                    hint: done.hint ?? "let it say what it said, or do all of it again, with all that need it: "
+                        + "pipeline retry \(record.id) --changed --from \(id)")
+            }
+        }
+    }
+
+    private static func stages(_ list: JSON?) -> [String: JSONObject] {
+        let stages = (list?.array ?? []).compactMap(\.object)
+        return Dictionary(stages.map { ($0["id"]?.string ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Returns what is done of a stage that it would not have done as it is by now, and what to do where that is not to begin
+    /// it again; nil for nothing.
+    private func done(
+        of stage: String, _ was: JSONObject, otherThan says: JSONObject, in job: JobSnapshot
+    ) -> (words: String, hint: String?)? {
+        let other = "and says something else by now"
+        let steps = job.steps.filter { $0.key.stage == stage }
+        let changed = Set(was.names + says.names).filter { was[$0] != says[$0] }
+        let submits = steps.keys.compactMap { job.submits[$0] }
+        if !changed.isSubset(of: Self.apart) {
+            let items = steps.filter { $0.key.item != nil && $0.value.state.name == .succeeded }.count
+            if items > 0 { return ("has done \(items) of its items, \(other)", nil) }
+            if steps.values.contains(where: { $0.state.name == .succeeded }) { return ("has succeeded, \(other)", nil) }
+            if steps.values.contains(where: { $0.state.name == .skipped }) { return ("was skipped, \(other)", nil) }
+        }
+        if steps.values.allSatisfy(\.state.isFinished) { return nil }
+        // What its requests are made of besides itself.
+        let context =
+            ["with"].contains { old?[$0] != new?[$0] }
+            || was["service"]?.string.map { old?["services"]?[$0] != new?["services"]?[$0] } == true
+        if changed.isEmpty, !context { return nil }
+        if submits.contains(where: \.isOpen) {
+            let hint = "let it say what it said, and find out: pipeline resume \(job.record.id)"
+            return (
+                "has a submit of which nobody knows whether it arrived, and it, or its service, is another by now", hint
+            )
+        }
+        if job.submitsAgain(stage) {
+            return ("would be submitted again: its remote job was said to have failed, or to be gone", nil)
+        }
+        var allowed = Self.continuing
+        if submits.contains(where: { $0.phase == .submitted }) {
+            if was["submit"]?.isSame(as: says["submit"], but: "capture") == true { allowed.insert("submit") }
+        } else if ["compute", "request", "write", "wait"].contains(was["kind"]?.string), was["kind"] == says["kind"] {
+            // What was refused is sent as it is by then.
+            return nil
+        } else {
+            guard steps.values.contains(where: { $0.attempts > 0 && $0.hasMoved }) else { return nil }
+            if steps.values.allSatisfy({ $0.state.name == .failed }) { allowed.formUnion(Self.ofRefusedTransfer) }
+        }
+        if context { return ("has begun, and its service, or \"with\" of the document, is another by now", nil) }
+        return changed.isSubset(of: allowed) ? nil : ("has begun, \(other)", nil)
+    }
+}
+
+extension StepRecord {
+    /// True once bytes have gone, or while it is under way: something of it may be at a service or in a file.
+    fileprivate var hasMoved: Bool {
+        bytesSent + bytesReceived > 0 || [.running, .waiting, .unknown].contains(state.name)
+    }
+}
+
+extension StepState {
+    /// True if nothing of it goes on.
+    fileprivate var isFinished: Bool { name == .succeeded || name == .skipped }
+}
+
+extension JSON {
+    fileprivate func isSame(as other: JSON?, but name: String) -> Bool {
+        guard var own = object, var other = other?.object else { return false }
+        (own[name], other[name]) = (nil, nil)
+        return own == other
+    }
+}
