@@ -25,8 +25,8 @@ struct DocumentChanges {
 
     /// Throws unless what is done of the job would have been done with the document too.
     ///
-    /// - Parameter anew: the stages that begin again.
-    func check(_ plan: Plan, for job: JobSnapshot, besides anew: Set<String>) throws(StepFailure) {
+    /// - Parameter again: the stages that begin again.
+    func check(_ plan: Plan, for job: JobSnapshot, besides again: Set<String>) throws(StepFailure) {
         let (record, name) = (job.record, job.record.sourceName)
         func refusal(_ what: String) -> StepFailure {
             StepFailure("\(name) \(what)", hint: "'pipeline run \(name)' begins a job with it")
@@ -44,7 +44,7 @@ struct DocumentChanges {
             if let missing = known.keys.filter({ named[$0] == nil }).min() {
                 throw refusal("has no stage '\(missing)' any more, which this job has")
             }
-            for (id, was) in known.sorted(by: { $0.key < $1.key }) where !anew.contains(id) {
+            for (id, was) in known.sorted(by: { $0.key < $1.key }) where !again.contains(id) {
                 guard let says = named[id], let done = done(of: id, was, otherThan: says, in: job) else { continue }
                 throw StepFailure(
                     "stage '\(id)' \(done.words)",

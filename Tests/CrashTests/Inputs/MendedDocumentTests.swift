@@ -73,14 +73,20 @@ struct MendedDocumentTests {
         """
     }
 
-    private func withScene(_ first: String, _ body: (Scene) async throws -> Void) async throws {
+    private func withScene(of first: String, _ body: (Scene) async throws -> Void) async throws {
         try await withWorkplace { workplace in
             let service = Service()
             let server = try LoopbackServer { service.answer($0) }
             defer { server.stop() }
-            let scene = Scene(workplace: workplace, service: service, url: server.url)
             try workplace.write("film.mov", "x")
             try workplace.write("film.json", first)
+            try await body(Scene(workplace: workplace, service: service, url: server.url))
+        }
+    }
+
+    /// The same once a job of the document has failed.
+    private func withScene(_ first: String, _ body: (Scene) async throws -> Void) async throws {
+        try await withScene(of: first) { scene in
             let end = try await scene.call("run", "film.json", "-i", "video=film.mov", "--key", "film")
             #expect(end.cause == .exited(1), "\(end)")
             #expect(end.errors.contains(/once the document is mended: pipeline retry \w+ --changed/), "\(end)")
@@ -216,18 +222,13 @@ struct MendedDocumentTests {
 
     @Test("is refused while a submit may be at the service, and the job keeps its document")
     func lostSubmit() async throws {
-        try await withWorkplace { workplace in
-            let service = Service()
-            let server = try LoopbackServer { service.answer($0) }
-            defer { server.stop() }
-            let scene = Scene(workplace: workplace, service: service, url: server.url)
-            try workplace.write("film.mov", "x")
-            let once = #""capture": { "id": "$.id" }, "once": { "key": "Idempotency-Key" } },"#
-            let document = Self.document().replacing(#""capture": { "id": "$.id" } },"#, with: once)
-            try workplace.write("film.json", document)
+        let once = #""capture": { "id": "$.id" }, "once": { "key": "Idempotency-Key" } },"#
+        let document = Self.document().replacing(#""capture": { "id": "$.id" } },"#, with: once)
+        try await withScene(of: document) { scene in
+            let workplace = scene.workplace
             let killed = try await workplace.program.run(
                 ["run", "film.json", "-i", "video=film.mov"],
-                environment: workplace.environment(["API_URL": server.url, "PIPELINE_CRASH_AT": "submit.answered:2"]),
+                environment: workplace.environment(["API_URL": scene.url, "PIPELINE_CRASH_AT": "submit.answered:2"]),
                 folder: workplace.folder)
             #expect(killed.cause == .killed(SIGKILL), "\(killed)")
             for other in [

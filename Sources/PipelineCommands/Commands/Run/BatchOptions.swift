@@ -33,7 +33,7 @@ struct BatchOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Append a row for each item as it ends.", valueName: "file"), completion: .file())
     var results: String?
 
-    @Flag(help: "Also begin what failed anew: the job of --key, or the items of --each whose rows are as they were.")
+    @Flag(help: "Also begin what failed again: the job of --key, or the items of --each whose rows are as they were.")
     var retryFailed = false
 
     @Flag(help: "Take another document or other inputs than the batch had, and do items again whose row has changed.")

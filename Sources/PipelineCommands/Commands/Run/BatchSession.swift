@@ -340,7 +340,7 @@ struct BatchSession {
             console.note(
                 failures.contains(where: \.wasBegun)
                     ? hasChanges
-                        ? "begin what failed anew, as its rows are by now, by the same command with --changed --retry-failed"
+                        ? "begin what failed again, as its rows are by now, by the same command with --changed --retry-failed"
                         : "once mended, begin what failed anew with: pipeline retry \(key)"
                     : "once the rows are mended, run the same command again: what is done stays done")
             return .failed
