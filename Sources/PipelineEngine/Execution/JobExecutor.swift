@@ -230,6 +230,7 @@ actor JobExecutor {
             try add(changes, mayWait: mayWait, for: [])
             if !mayWait { try await writer.commit() }
         }
+        calls.note(report, of: key)
     }
 
     private func apply(_ input: JobInput) throws(JournalFailure) -> [JobCommand] {
@@ -327,8 +328,8 @@ actor JobExecutor {
         let host = host(for: key, stage, step)
         let beside: (@Sendable () async -> Void)? =
             if stage.stage.work == .transfer { { await host.showHeldProgress() } } else { nil }
-        group.addTask { [mailbox, publisher, checkpoint = step.checkpoint] in
-            let result = await call.perform(beside: beside) {
+        group.addTask { [mailbox, publisher, clock = ports.clock, checkpoint = step.checkpoint] in
+            let result = await call.perform(by: clock, beside: beside) {
                 await stage.stage.resume(checkpoint, host)
             } hasBegun: {
                 publisher.confirm(key)

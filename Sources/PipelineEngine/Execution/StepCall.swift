@@ -1,17 +1,59 @@
 import PipelineCore
+import Synchronization
 
 /// One call of a stage that is under way, and the way to stop it.
+///
+/// A submit that is at the service is not cut off at once: without its response nobody knows whether it was taken, and
+/// nobody can cancel what it began.
 final class StepCall: Sendable {
+    /// The longest time that a call which is to stop waits for the response to its submit: a person waits with it.
+    static let patience = Duration.seconds(3)
+
     private let flag = CancellationFlag()
+    /// Raised by the response to the submit that is under way; nil while there is none.
+    private let response = Mutex<CancellationFlag?>(nil)
+
     /// Asks the call to stop; it ends by itself soon after. From any thread, any number of times.
     func stop() { flag.raise() }
+
+    /// Asks it to stop without regard to a submit: its job is another's by now, or nothing can be kept.
+    func stopAtOnce() {
+        stop()
+        note(.unknown)
+    }
+
+    /// Notes how far its submit is, once that is on disk.
+    func note(_ phase: SubmitRecord.Phase) {
+        let answered = response.withLock { response -> CancellationFlag? in
+            guard phase == .sending else { return response.take() }
+            if response == nil { response = CancellationFlag() }
+            return nil
+        }
+        answered?.raise()
+    }
+
+    /// Returns once the call is to stop and no submit of it is under way, or its response takes too long.
+    private func stopped(by clock: any WallClock) async {
+        await flag.raised()
+        guard let response = response.withLock({ $0 }) else { return }
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                try? await clock.sleep(until: clock.now + Self.patience)
+                response.raise()
+            }
+            await response.raised()
+            group.cancelAll()
+        }
+    }
 
     /// Calls the stage on the concurrent executor, never on an executor of a job: a stage may hash for seconds.
     ///
     /// The work is a child task beside one that waits for ``stop()``, so that it can be cancelled alone.
+    /// `clock` measures how long a submit is waited for.
     /// `hasBegun` is called once the stage is at work: it starts on this thread, before anything else of it is said.
     /// `beside` runs as long as the stage does, and ends only when it is cancelled.
     @concurrent func perform(
+        by clock: any WallClock,
         beside: (@Sendable () async -> Void)? = nil,
         _ work: @escaping @Sendable () async -> Result<StageOutcome<[UInt8]>, StageFailure>,
         hasBegun: @Sendable () -> Void
@@ -24,8 +66,8 @@ final class StepCall: Sendable {
                 group.addTask { await work() }
             }
             hasBegun()
-            group.addTask { [flag] in
-                await flag.raised()
+            group.addTask { [self] in
+                await stopped(by: clock)
                 return nil
             }
             if let beside {

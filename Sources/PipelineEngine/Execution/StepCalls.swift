@@ -29,6 +29,11 @@ struct StepCalls {
         return calls[key] != nil
     }
 
-    /// Asks all to stop, in order of their names, so that a simulation's seed fixes what happens.
-    func stopAll() { for (_, call) in calls.sorted(by: { $0.key < $1.key }) { call.stop() } }
+    /// Notes what a step's call has said and is on disk by now.
+    func note(_ report: StepReport, of key: StepKey) {
+        if case .submit(let submit, _, _) = report { calls[key]?.note(submit.phase) }
+    }
+
+    /// Asks all to stop at once, in order of their names, so that a simulation's seed fixes what happens.
+    func stopAll() { for (_, call) in calls.sorted(by: { $0.key < $1.key }) { call.stopAtOnce() } }
 }

@@ -1,0 +1,71 @@
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineTestKit
+import Testing
+
+/// A stop that comes while a submit is at the service: without its response nobody knows whether it was taken.
+@Suite("A stop during a submit")
+struct SubmitStopTests {
+    /// Sends a submit that is answered after a time, and then waits for its job for ever.
+    private static func submitting(answeredAfter delay: Duration, _ clock: Mutexed<VirtualClock?>) -> StageKind {
+        StageKind.scripted("order", captures: ["id"]) { _, _, context async throws(StageFailure) in
+            let outcome = try await context.submit(
+                body: [1],
+                send: { _ async throws(StageFailure) in
+                    do {
+                        try await clock.value?.sleep(until: context.now + delay)
+                    } catch {
+                        throw .stopped
+                    }
+                    return .accepted(["id": "j7"])
+                },
+                reconcile: { _ throws(StageFailure) in .unsettled(reason: "there is no way") })
+            switch outcome {
+            case .submitted: return .waiting("1", until: .callback(orAt: nil), WaitReason(.callback))
+            case .waiting(let time): return .waiting("1", until: .at(time), WaitReason(.settle))
+            case .unknown(let submit): return .unknown("1", submit)
+            }
+        }
+    }
+
+    private static func stopped(
+        answeredAfter delay: Duration, by stop: (Engine.JobHandle) -> Void
+    ) -> (bench: EngineBench, end: Result<JobEnd, JournalFailure>?, took: Duration) {
+        let clock = Mutexed<VirtualClock?>(nil)
+        let bench = EngineBench(#"{ "id": "a", "kind": "order" }"#, kinds: [submitting(answeredAfter: delay, clock)])
+        clock.set(VirtualClock(bench.simulation))
+        let life = bench.live()
+        bench.run { bench.job()?.submits[StepKey(stage: "a")]?.phase == .sending }
+        let begin = bench.simulation.now
+        if let drive = life.drive.value { stop(drive) }
+        let end = bench.end(of: life)
+        return (bench, end, bench.simulation.now - begin)
+    }
+
+    @Test("waits for the response, and what it gave is kept")
+    func answered() {
+        let (bench, end, took) = Self.stopped(answeredAfter: .seconds(2)) { $0.suspend(.interrupted) }
+        #expect(end == .success(.suspended(.interrupted)))
+        #expect(bench.job()?.submits[StepKey(stage: "a")]?.phase == .submitted)
+        #expect(bench.job()?.steps[StepKey(stage: "a")]?.captures["id"] == "j7")
+        #expect(took < .seconds(3))
+    }
+
+    /// The job there could not be cancelled: its id was in the response that was cut off.
+    @Test("lets a cancellation know what there is to cancel")
+    func cancelled() {
+        let (bench, end, _) = Self.stopped(answeredAfter: .seconds(2)) { $0.cancel() }
+        #expect(end == .success(.ended(.cancelled)))
+        #expect(bench.job()?.submits[StepKey(stage: "a")]?.phase == .submitted)
+    }
+
+    @Test("waits no longer than a person would")
+    func unanswered() {
+        let (bench, end, took) = Self.stopped(answeredAfter: .seconds(600)) { $0.suspend(.interrupted) }
+        #expect(end == .success(.suspended(.interrupted)))
+        #expect(bench.job()?.submits[StepKey(stage: "a")]?.phase == .sending)
+        #expect(took >= .seconds(3) && took < .seconds(4))
+        #expect(bench.end(of: bench.live()) == .success(.unknown))
+    }
+}
