@@ -675,7 +675,8 @@ struct ComputeLedgerTests {
         service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
         let bench = try bench(service, once: #"{ "key": "X-Key" }"#)
         #expect(await bench.resume().tryFailure?.kind == .silent)
-        #expect(await bench.resume().definite != nil)
+        let refused = try #require(await bench.resume().tryFailure?.failure)
+        #expect(refused.hint?.contains("an earlier send of it had no answer and may have been taken") == true)
         #expect(await bench.resume().isWaiting)
         #expect(Set(service.requests.prefix(3).compactMap { $0.header("X-Key") }).count == 1)
     }

@@ -199,8 +199,18 @@ extension StageContext {
         case .refused(let failure): try await close(&record, failure)
         case .failed(let failed): throw .failed(open(failed, record))
         case .unsettled(let reason): return try await giveUp(&record, reason)
-        case .resend, .lookAgain: throw .definite(failure)
+        case .resend, .lookAgain: throw .definite(withDoubt(failure))
         }
+    }
+
+    /// The failure of a send that was refused after one whose response is lost.
+    private func withDoubt(_ failure: StepFailure) -> StepFailure {
+        let doubt =
+            "an earlier send of it had no answer and may have been taken: 'pipeline retry \(facts.job)' finds out, as "
+            + "\"once\" says"
+        var failure = failure
+        failure.hint = failure.hint.map { "\($0); \(doubt)" } ?? doubt
+        return failure
     }
 
     /// Looks for a lost submit; nil when it is to be sent again.
