@@ -180,11 +180,12 @@ package struct ResumeLedger: Sendable {
             return "the machine had \(machine.used(at: record.time, of: machineBudget)) resumes in "
                 + "\(DurationText.describe(machineBudget.window)), its budget is \(machineBudget.allowance ?? 0)"
         }
+        if record.delay == .zero, record.start > record.time {
+            return "it waits for others that are about to come, so that they are one resume"
+        }
         guard let allowance = budget.allowance else { return "the budget is unlimited" }
         guard record.delay > .zero else {
-            return record.start > record.time
-                ? "it waits for others that are about to come, so that they are one resume"
-                : "within the budget: \(used + 1) of \(allowance) resumes in \(DurationText.describe(budget.window))"
+            return "within the budget: \(used + 1) of \(allowance) resumes in \(DurationText.describe(budget.window))"
         }
         return allowance == 0
             ? "the budget has no free resumes"

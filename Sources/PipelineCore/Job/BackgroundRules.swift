@@ -47,11 +47,16 @@ struct BackgroundRules: Sendable {
             budget: table.budget, tolerance: tolerance, mustBeginBy: table.mustResumeBy(step))
     }
 
+    /// A shorter wait is told to nobody: it is over before it is read.
+    private static let toldDeferral = Duration.seconds(1)
+
     /// Holds what follows a resume back for as long as the ledger says; returns whether it does.
     mutating func holdBack(after decision: ResumeDecision, in table: inout JobTable) -> Bool {
         guard decision.isDeferred, let step = decision.record.step else { return false }
         watch.heldUntil = decision.start
-        publishDeferral(of: step, until: decision.start, delay: decision.delay, decision.rationale, in: &table)
+        if decision.start - decision.asked >= Self.toldDeferral {
+            publishDeferral(of: step, until: decision.start, delay: decision.delay, decision.rationale, in: &table)
+        }
         return true
     }
 
