@@ -182,7 +182,8 @@ final class Daemon: Sendable {
             return nil
         }
         let receiver = try await ReceiverServer.start(
-            at: address, isKnown: { await callbacks.isKnown($0) }, answer: { await callbacks.answer($0) })
+            at: address, isKnown: { await callbacks.isKnown($0) },
+            refused: { await callbacks.noteTooLong($0) }, answer: { await callbacks.answer($0) })
         log.note("pushes are taken on \(address.host):\(receiver.port)")
         return receiver
     }

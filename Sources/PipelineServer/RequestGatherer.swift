@@ -9,7 +9,7 @@ package struct RequestGatherer {
         /// A request begins.
         case began(HTTPRequestHead)
         /// Its body is longer than the limit; the rest is not waited for.
-        case tooLong
+        case tooLong(HTTPRequestHead)
         /// It is whole.
         case whole(HTTPRequestHead, body: [UInt8])
     }
@@ -44,11 +44,11 @@ package struct RequestGatherer {
             body = []
             self.head = head
             let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
-            return length > bodyLimit ? refused() : .began(head)
+            return length > bodyLimit ? refused(head) : .began(head)
         case .body(var buffer):
-            guard head != nil, let bytes = buffer.readBytes(length: buffer.readableBytes) else { return nil }
+            guard let head, let bytes = buffer.readBytes(length: buffer.readableBytes) else { return nil }
             body += bytes
-            return body.count > bodyLimit ? refused() : nil
+            return body.count > bodyLimit ? refused(head) : nil
         case .end:
             guard let head else { return nil }
             defer { (self.head, body) = (nil, []) }
@@ -57,8 +57,8 @@ package struct RequestGatherer {
         }
     }
 
-    private mutating func refused() -> Progress {
+    private mutating func refused(_ refused: HTTPRequestHead) -> Progress {
         (head, body) = (nil, [])
-        return .tooLong
+        return .tooLong(refused)
     }
 }

@@ -19,7 +19,7 @@ struct ReceiverServerTests {
             isKnown: { path in
                 defer { recognized?.yield(path) }
                 return path == "/known"
-            }, answer: { _ in .taken })
+            }, refused: { _ in }, answer: { _ in .taken })
     }
 
     @Test("an address that another has is refused with what it is for")

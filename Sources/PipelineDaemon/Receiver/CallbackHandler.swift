@@ -38,11 +38,22 @@ struct CallbackHandler: Sendable {
     }
 
     /// Returns whether a path is the address of a step's callback, made here.
-    func isKnown(_ path: String) async -> Bool {
+    func isKnown(_ path: String) async -> Bool { await address(path) != nil }
+
+    /// Logs that a push was refused for its size, if it was one for a step here.
+    func noteTooLong(_ path: String) async {
+        guard let address = await address(path) else { return }
+        log.note(
+            "a push for \(address.step) of job \(address.job) has more than \(Self.bodyLimit >> 20) MiB, and was refused",
+            level: .warning, job: address.job, step: address.step)
+    }
+
+    /// The address of a step's callback that was made here; nil for any other path.
+    private func address(_ path: String) async -> (job: JobID, step: StepKey)? {
         guard let address = CallbackAddresses.parse(path: path), let job = try? await journal.snapshot(of: address.job),
-            job.steps[address.step] != nil
-        else { return false }
-        return isGenuine(address.token, for: address.step, of: job)
+            job.steps[address.step] != nil, isGenuine(address.token, for: address.step, of: job)
+        else { return nil }
+        return (address.job, address.step)
     }
 
     private func isGenuine(_ token: String, for step: StepKey, of job: JobSnapshot) -> Bool {

@@ -16,9 +16,11 @@ struct ReceiverServer: Sendable {
     /// - Parameters:
     ///   - isKnown: tells whether a path is the address of a callback that somebody waits for: who brings one is not let
     ///     go for others.
+    ///   - refused: told the path of a request whose body is too long.
     ///   - answer: answers a whole request.
     static func start(
         at address: ListenAddress, isKnown: @escaping @Sendable (String) async -> Bool,
+        refused: @escaping @Sendable (String) async -> Void,
         answer: @escaping @Sendable (CallbackRequest) async -> CallbackResponse
     ) async throws -> ReceiverServer {
         let listener = try await HTTPListener.start(
@@ -31,7 +33,8 @@ struct ReceiverServer: Sendable {
             // One that says nothing for so long is let go: connections are not for holding.
             try pipeline.addHandler(IdleStateHandler(allTimeout: .seconds(15)))
             try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)
-            try pipeline.addHandler(ReceiverHandler(connections: connections, isKnown: isKnown, answer: answer))
+            try pipeline.addHandler(
+                ReceiverHandler(connections: connections, isKnown: isKnown, refused: refused, answer: answer))
         }
         return ReceiverServer(listener: listener)
     }
@@ -67,15 +70,18 @@ private final class ReceiverHandler: ChannelInboundHandler {
 
     private let connections: ConnectionLimiter
     private let isKnown: @Sendable (String) async -> Bool
+    private let refused: @Sendable (String) async -> Void
     private let answer: @Sendable (CallbackRequest) async -> CallbackResponse
     private var gatherer = RequestGatherer(bodyLimit: CallbackHandler.bodyLimit, patience: .seconds(30))
 
     init(
         connections: ConnectionLimiter, isKnown: @escaping @Sendable (String) async -> Bool,
+        refused: @escaping @Sendable (String) async -> Void,
         answer: @escaping @Sendable (CallbackRequest) async -> CallbackResponse
     ) {
         self.connections = connections
         self.isKnown = isKnown
+        self.refused = refused
         self.answer = answer
     }
 
@@ -92,7 +98,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch gatherer.read(unwrapInboundIn(data)) {
         case .began(let head): recognize(head, context.channel)
-        case .tooLong: write(.tooLarge, closes: true, context)
+        case .tooLong(let head): refuse(head, context)
         case .whole(let head, let body): take(head, body, context)
         case nil: break
         }
@@ -100,11 +106,19 @@ private final class ReceiverHandler: ChannelInboundHandler {
 
     /// Who brings the address of a callback is not let go while the rest of it comes.
     private func recognize(_ head: HTTPRequestHead, _ channel: any Channel) {
-        let path = String(head.uri.prefix { $0 != "?" })
+        let path = Self.path(of: head)
         channel.eventLoop.makeFutureWithTask { [isKnown] in await isKnown(path) }.whenSuccess { [connections] isKnown in
             if isKnown { connections.keep(channel) }
         }
     }
+
+    private func refuse(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        let path = Self.path(of: head)
+        Task { [refused] in await refused(path) }
+        write(.tooLarge, closes: true, context)
+    }
+
+    private static func path(of head: HTTPRequestHead) -> String { String(head.uri.prefix { $0 != "?" }) }
 
     private func take(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {
         let push = CallbackRequest(

@@ -64,6 +64,9 @@ struct CallbackTests {
             #expect(await RawPost.send(to: path, port: port, headers: Self.signed(words, id: "b"), body: words) == 204)
             #expect(try await workplace.waitFor(["succeeded", "failed"])["state"] == "succeeded")
             #expect(service.polls == 0)
+            let log = try await workplace.run("logs", "last", "--json")
+            let told = #"a push came without all that \"callback\" captures from it (text)"#
+            #expect(log.output.contains(told), "\(log.output)")
             // A secret that the service repeats is sealed in the journal, and whole in the result.
             let files = try #require(try await workplace.show()["files"]?.array)
             let written = try #require(files.first?["path"]?.string)
