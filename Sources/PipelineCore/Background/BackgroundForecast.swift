@@ -35,13 +35,16 @@ extension BackgroundForecast {
     ///   - budget: instead of the document's.
     ///   - ledger: as it stands now; what was used up before delays this job too.
     ///   - samples: the history by stage, for durations and polls.
+    ///   - takesPushes: false where services have no address to push to: then stages with a callback poll.
     ///   - scope: the inputs and the environment, as far as they are known.
     package init(
         _ plan: Plan, budget override: ResumeBudgetDefinition? = nil, ledger start: ResumeLedger = ResumeLedger(),
-        samples: [String: [StageSample]] = [:], in scope: Scope = Scope(), at now: Timestamp
+        samples: [String: [StageSample]] = [:], takesPushes: Bool = true, in scope: Scope = Scope(),
+        at now: Timestamp
     ) {
         let budget = ResumeBudget(override ?? plan.definition.background.budget, in: scope)
-        var run = ForecastRun(plan: plan, budget: budget, ledger: start, scope: scope, now: now)
+        var run = ForecastRun(
+            plan: plan, budget: budget, takesPushes: takesPushes, ledger: start, scope: scope, now: now)
         var stages: [Stage] = []
         let authentications = AuthenticationForecast(plan)
         for stage in plan.stages {
@@ -60,6 +63,7 @@ extension BackgroundForecast {
 private struct ForecastRun {
     let plan: Plan
     let budget: ResumeBudget
+    let takesPushes: Bool
     var ledger: ResumeLedger
     let scope: Scope
     var now: Timestamp
@@ -67,9 +71,12 @@ private struct ForecastRun {
     /// Until when the captures of stages are good that have had their turn.
     private var expiries: [String: StepExpiry] = [:]
 
-    init(plan: Plan, budget: ResumeBudget, ledger: ResumeLedger, scope: Scope, now: Timestamp) {
+    init(
+        plan: Plan, budget: ResumeBudget, takesPushes: Bool, ledger: ResumeLedger, scope: Scope, now: Timestamp
+    ) {
         self.plan = plan
         self.budget = budget
+        self.takesPushes = takesPushes
         self.ledger = ledger
         self.scope = scope
         self.now = now
@@ -92,7 +99,8 @@ private struct ForecastRun {
         case .wait: add(.timer)
         case .remoteJob(let submits, let isPushed):
             if submits { add(.submitAnswered) }
-            if isPushed { add(.push) } else { add(.poll, Self.polls(outlook)) }
+            let comes = isPushed && (takesPushes || stage.stage.callback == nil)
+            if comes { add(.push) } else { add(.poll, Self.polls(outlook)) }
         }
         let steps = resumes.flatMap { Array(repeating: $0.reason, count: $0.count) }
         let waits = steps.filter { ![.authentication, .submitAnswered].contains($0) }.count

@@ -16,10 +16,14 @@ struct ForecastAdvice {
             "stage '\(stage.id)': fetch the token beforehand and send it with \"bearer\": a transfer token instead of "
                 + "a challenge saves \(count(resume.count))"
         case .poll where resume.count > 1:
-            "stage '\(stage.id)': a push (\"callback\") instead of \(resume.count) polls saves "
+            "stage '\(stage.id)': \(push(to: stage)) instead of \(resume.count) polls saves "
                 + "\(count(resume.count - 1))"
         default: nil
         }
+    }
+
+    private func push(to stage: BackgroundForecast.Stage) -> String {
+        plan.stage(stage.id)?.stage.callback == nil ? "a push (\"callback\")" : "a public address for its pushes"
     }
 
     private func count(_ number: Int) -> String { number == 1 ? "1 resume" : "\(number) resumes" }

@@ -29,6 +29,6 @@ extension Workspace {
     ) async throws(JournalFailure) -> BackgroundForecast {
         BackgroundForecast(
             plan, budget: budget, ledger: try await ledger(), samples: try await samples(of: plan.definition.name),
-            in: scope, at: SystemClock().now)
+            takesPushes: settings.callbackURL != nil, in: scope, at: SystemClock().now)
     }
 }
