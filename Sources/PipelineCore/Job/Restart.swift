@@ -307,6 +307,23 @@ extension JobSnapshot {
         submits.contains { $0.key.stage == stage && steps[$0.key]?.state.name == .failed && Self.isRenewed($0.value) }
     }
 
+    /// The submits of a stage whose remote jobs were said to have failed, or to be gone, as they were before that: for a poll
+    /// that knows better. What the service had said of them is still there; nothing was sent since.
+    package func remoteJobsGivenUp(of stage: PlannedStage) -> [StepKey: SubmitRecord] {
+        let names = SubmittedCaptures(stage).names
+        return submits.reduce(into: [:]) { found, entry in
+            let (key, submit) = entry
+            guard key.stage == stage.id, let step = steps[key], step.state.name == .failed, Self.isRenewed(submit),
+                submit.lastSent == nil, !names.isEmpty, names.allSatisfy({ step.captures[$0] != nil })
+            else { return }
+            var before = SubmitRecord(
+                of: record.submitName(of: key), generation: submit.generation - 1, digest: submit.digest)
+            before.phase = .submitted
+            before.sends = 1
+            found[key] = before
+        }
+    }
+
     private static func isRenewed(_ submit: SubmitRecord) -> Bool {
         // What never was a submit has no digest.
         return submit.phase == .intent && submit.generation > 1 && !submit.digest.isEmpty

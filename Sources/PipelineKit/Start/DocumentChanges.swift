@@ -45,7 +45,7 @@ struct DocumentChanges {
                 throw refusal("has no stage '\(missing)' any more, which this job has")
             }
             for (id, was) in known.sorted(by: { $0.key < $1.key }) where !again.contains(id) {
-                guard let says = named[id], let done = done(of: id, was, otherThan: says, in: job) else { continue }
+                guard let says = named[id], let done = done(of: id, was, otherThan: says, plan, in: job) else { continue }
                 throw StepFailure(
                     "stage '\(id)' \(done.words)",
                     hint: done.hint ?? "let it say what it said, or do all of it again, with all that need it: "
@@ -62,7 +62,7 @@ struct DocumentChanges {
     /// Returns what is done of a stage that it would not have done as it is by now, and what to do where that is not to begin
     /// it again; nil for nothing.
     private func done(
-        of stage: String, _ was: JSONObject, otherThan says: JSONObject, in job: JobSnapshot
+        of stage: String, _ was: JSONObject, otherThan says: JSONObject, _ plan: Plan, in job: JobSnapshot
     ) -> (words: String, hint: String?)? {
         let other = "and says something else by now"
         let steps = job.steps.filter { $0.key.stage == stage }
@@ -75,10 +75,7 @@ struct DocumentChanges {
             if steps.values.contains(where: { $0.state.name == .skipped }) { return ("was skipped, \(other)", nil) }
         }
         if steps.values.allSatisfy(\.state.isFinished) { return nil }
-        // What its requests are made of besides itself.
-        let context =
-            ["with"].contains { old?[$0] != new?[$0] }
-            || was["service"]?.string.map { old?["services"]?[$0] != new?["services"]?[$0] } == true
+        let context = hasOtherContext(was)
         if changed.isEmpty, !context { return nil }
         if submits.contains(where: \.isOpen) {
             let hint = "let it say what it said, and find out: pipeline resume \(job.record.id)"
@@ -87,6 +84,7 @@ struct DocumentChanges {
             )
         }
         if job.submitsAgain(stage) {
+            if asksAgain(was, says, context), !(plan.stage(stage).map(job.remoteJobsGivenUp) ?? [:]).isEmpty { return nil }
             return ("would be submitted again: its remote job was said to have failed, or to be gone", nil)
         }
         var allowed = Self.continuing
@@ -101,6 +99,39 @@ struct DocumentChanges {
         }
         if context { return ("has begun, and its service, or \"with\" of the document, is another by now", nil) }
         return changed.isSubset(of: allowed) ? nil : ("has begun, \(other)", nil)
+    }
+}
+
+extension DocumentChanges {
+    /// Returns whether what the requests of a stage are made of besides itself is another.
+    private func hasOtherContext(_ was: JSONObject) -> Bool {
+        old?["with"] != new?["with"]
+            || was["service"]?.string.map { old?["services"]?[$0] != new?["services"]?[$0] } == true
+    }
+
+    /// Returns whether another poll is all that is new of a stage, with what only tells how it goes on.
+    private func asksAgain(_ was: JSONObject, _ says: JSONObject, _ context: Bool) -> Bool {
+        let changed = Set(was.names + says.names).filter { was[$0] != says[$0] }
+        return !context && changed.contains("poll") && changed.isSubset(of: Self.continuing)
+    }
+
+    /// The submits of remote jobs that were given up by what a poll said which is another by now, as they were before that.
+    ///
+    /// - Parameter again: the stages that begin again.
+    func remoteJobsAskedAgain(
+        of job: JobSnapshot, _ plan: Plan, besides again: Set<String>
+    ) -> [StepKey: SubmitRecord] {
+        var found: [StepKey: SubmitRecord] = [:]
+        for list in ["stages", "finally"] {
+            let named = Self.stages(new?[list])
+            for (id, was) in Self.stages(old?[list]) where !again.contains(id) {
+                guard let says = named[id], asksAgain(was, says, hasOtherContext(was)), let stage = plan.stage(id) else {
+                    continue
+                }
+                found.merge(job.remoteJobsGivenUp(of: stage)) { first, _ in first }
+            }
+        }
+        return found
     }
 }
 

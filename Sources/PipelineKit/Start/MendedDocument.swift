@@ -7,6 +7,8 @@ package struct MendedDocument: Sendable {
     package let plan: Plan
     /// The job's record with that document. Inputs, and the environment as it was, keep their values.
     package let record: JobRecord
+    /// The submits whose remote jobs are asked about again: they were given up by what a poll said that is another by now.
+    let askedAgain: [StepKey: SubmitRecord]
 
     /// Reads the document and compares it with the job's.
     ///
@@ -26,11 +28,20 @@ package struct MendedDocument: Sendable {
         let plan = try await Planner(catalogue: workspace.catalogue(for: source)).plan(source)
         let old = SourceText(name: before.sourceName, text: before.source)
         let changes = DocumentChanges(from: JSONNode.read(old).node?.json, to: JSONNode.read(source).node?.json)
-        try changes.check(plan, for: job, besides: scope.begunAnew(in: plan))
+        let again = scope.begunAnew(in: plan)
+        try changes.check(plan, for: job, besides: again)
         return MendedDocument(
             plan: plan,
             record: try record(
-                before, plan, changes, digest: digest, variables: workspace.settings.environment))
+                before, plan, changes, digest: digest, variables: workspace.settings.environment),
+            askedAgain: changes.remoteJobsAskedAgain(of: job, plan, besides: again))
+    }
+
+    /// What is to be known of it before the job goes on, a sentence each.
+    package var notes: [String] {
+        Set(askedAgain.keys.map(\.stage)).sorted().map { stage in
+            "stage '\(stage)' asks for its remote job again, as its poll is another by now"
+        }
     }
 
     /// The record of a job with another document. What is new in it has its default, or its value of now.

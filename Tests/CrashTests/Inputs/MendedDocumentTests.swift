@@ -208,15 +208,32 @@ struct MendedDocumentTests {
         }
     }
 
-    /// The commonest mistake of a first poll; what a 404 says of a remote job is believed, and orders another.
-    @Test("orders nothing again for a poll that was mended, where the mistake said that the remote job is gone")
+    /// The commonest mistake of a first poll: a path that nobody has. The order that was paid for could be reached no more.
+    @Test("asks for the remote job again where the poll is mended that said it were gone, or had failed")
     func goneByMistake() async throws {
-        try await withScene(Self.document(poll: "/gone/${{ self.id }}")) { scene in
-            #expect(scene.service.seen == [1, 1, 0])
-            try scene.workplace.write("film.json", Self.document())
-            let end = try await scene.call("retry", "film", "--changed")
-            #expect(end.cause == .exited(2) && end.errors.contains("would be submitted again"), "\(end)")
-            #expect(scene.service.seen == [0, 0, 0])
+        let right = Self.document().replacing(#""20ms""#, with: #""20ms", "settle": "1ms""#)
+        let states = #""status": "$.state", "failed": ["done"], "succeeded": ["ok"]"#
+        let wrong = [
+            right.replacing("/jobs/${{", with: "/gone/${{"),
+            right.replacing(#""status": "$.state", "succeeded": ["done"]"#, with: states),
+        ]
+        for document in wrong {
+            try await withScene(of: document) { scene in
+                let first = try await scene.call("run", "film.json", "-i", "video=film.mov", "--key", "film")
+                #expect(first.cause == .exited(1), "\(first)")
+                _ = scene.service.seen
+                try scene.workplace.write("film.json", document.replacing(#""20ms""#, with: #""30ms""#))
+                let still = try await scene.call("retry", "film", "--changed")
+                #expect(still.cause == .exited(1) && still.errors.contains("asks for its remote job again"), "\(still)")
+                try scene.workplace.write("film.json", right.replacing("fast", with: "slow"))
+                let refused = try await scene.call("retry", "film", "--changed")
+                #expect(refused.cause == .exited(2) && refused.errors.contains("would be submitted again"), "\(refused)")
+                try scene.workplace.write("film.json", right)
+                let end = try await scene.call("retry", "film", "--changed")
+                #expect(end.cause == .exited(0), "\(end)")
+                #expect(scene.service.seen[..<2] == [0, 0])
+                #expect(scene.workplace.bytes(scene.workplace.path("note.txt")) == Array("j1".utf8))
+            }
         }
     }
 

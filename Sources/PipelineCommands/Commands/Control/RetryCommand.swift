@@ -159,7 +159,10 @@ struct RetryCommand: WorkspaceCommand {
             if !warnings.diagnostics.isEmpty { session.console.note(warnings.text) }
             mended.append(document)
         }
-        for document in mended { try await session.journal.adoptAlone(document.record) }
+        for document in mended {
+            for note in document.notes { session.console.note("note: \(note)") }
+            try await session.journal.adoptAlone(document)
+        }
         return nil
     }
 

@@ -115,8 +115,8 @@ struct EndReporter: Sendable {
         }
         report.note("once mended, go on with: pipeline \(verb) \(job.record.id)\(again ?? "")")
         guard job.failure?.failure.mayBeOfDocument == true, job.batch == nil, job.record.item == nil else { return }
-        let from = again.flatMap { _ in job.failure.map { " --from \($0.step.stage)" } } ?? ""
-        report.note("once the document is mended: \(DocumentNote.command(of: job.record))\(from)\(again ?? "")")
+        let what = again == nil ? "the document" : "its poll"
+        report.note("once \(what) is mended: \(DocumentNote.command(of: job.record))")
     }
 
     /// The report of a job of which a submit is unknown: what it is about, and what to type.
