@@ -198,6 +198,26 @@ struct MendedBatchTests {
     }
 
     /// It was begun again as it was, and paid for, and then said to be left alone.
+    /// Each line named the other command, and both ran the document of before.
+    @Test("says what begins what failed with the document that was mended")
+    func namesTheWay() async throws {
+        try await withScene { scene in
+            try scene.workplace.write("ask.json", Self.document(path: "/wrong/${{ inputs.name }}"))
+            try scene.workplace.write("rows.csv", "name\na\nb\n")
+            scene.service.put("/a", "/b")
+            let first = try await scene.run()
+            let way = "once the document is mended, by the same 'pipeline run' with --changed --retry-failed"
+            #expect(first.cause == .exited(1) && first.errors.contains(way), "\(first)")
+            try scene.workplace.write("ask.json", Self.document())
+            let changed = try await scene.run("--changed")
+            #expect(changed.errors.contains("what has failed (2) stays so; with --retry-failed too"), "\(changed)")
+            let retried = try await scene.call("retry", "june")
+            #expect(retried.errors.contains("what failed was begun with the document of before"), "\(retried)")
+            let end = try await scene.run("--changed", "--retry-failed")
+            #expect(end.cause == .exited(0) && end.errors.contains("june: 2/2 succeeded"), "\(end)")
+        }
+    }
+
     @Test("with --retry-failed begins what failed as its row is, and nothing whose row was mended or is gone")
     func retriedRows() async throws {
         try await withScene { scene in

@@ -146,7 +146,7 @@ extension BatchSession {
     ) async throws -> ExitStatus {
         let record = record(draft, job.record.id, job.record.key, job.record.started, output)
         if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
-        noteBegun(of: job, as: record)
+        noteBegun(of: job, as: record, retriesFailed: given.retryFailed)
         if record.folders.output != job.record.folders.output {
             console.note(
                 "note: what is done stays in \(job.record.folders.output); --output is for the items that begin now")
@@ -180,7 +180,7 @@ extension BatchSession {
     }
 
     /// Says that a new document and new shared inputs are not those of the items under way.
-    private func noteBegun(of job: JobSnapshot, as record: JobRecord) {
+    private func noteBegun(of job: JobSnapshot, as record: JobRecord, retriesFailed: Bool) {
         let before = job.record
         guard let batch = job.batch, before.digest != record.digest || before.inputs != record.inputs else { return }
         let done = batch.count(.succeeded)
@@ -188,6 +188,11 @@ extension BatchSession {
             console.note(
                 "note: what has succeeded (\(done)) stays as it is, of the document and the inputs of before; "
                     + "another --batch does all of it")
+        }
+        let failed = batch.count(.failed)
+        if failed > 0, !retriesFailed {
+            console.note(
+                "note: what has failed (\(failed)) stays so; with --retry-failed too it is begun anew with the new ones")
         }
         let count = batch.underWayCount + batch.count(.suspended) + batch.count(.unknown)
         if count == 0 { return }

@@ -310,6 +310,28 @@ struct BatchSession {
 
     // MARK: Ending
 
+    /// Returns what begins again what has failed of a batch that ended.
+    private func way(
+        on failures: [FailureGroup], of job: JobSnapshot, hasChanges: Bool
+    ) async throws(JournalFailure) -> String {
+        guard failures.contains(where: \.wasBegun) else {
+            return "once the rows are mended, run the same command again: what is done stays done"
+        }
+        if hasChanges {
+            return "begin what failed again, as its rows are by now, by the same command with --changed --retry-failed"
+        }
+        let failed = try await journal.items(of: job.record.id, in: [.failed], after: 0, limit: 1).first
+        if let item = failed?.job, let digest = try await journal.snapshot(of: item)?.record.digest,
+            digest != job.record.digest
+        {
+            return "what failed was begun with the document of before; begin it anew with the batch's by the same "
+                + "'pipeline run' with --changed --retry-failed"
+        }
+        return "once mended, begin what failed anew with: pipeline retry \(job.record.key)"
+            + (failed?.failure?.failure.mayBeOfDocument == true
+                ? "; once the document is mended, by the same 'pipeline run' with --changed --retry-failed" : "")
+    }
+
     /// Says how it ended, and gives the status.
     ///
     /// - Parameter hasChanges: true if items were left alone whose rows say something else by now.
@@ -337,12 +359,7 @@ struct BatchSession {
                     ? "batch \(key) was cancelled" : "what was cancelled is begun again with: pipeline retry \(name)")
             return .failed
         case .ended:
-            console.note(
-                failures.contains(where: \.wasBegun)
-                    ? hasChanges
-                        ? "begin what failed again, as its rows are by now, by the same command with --changed --retry-failed"
-                        : "once mended, begin what failed anew with: pipeline retry \(key)"
-                    : "once the rows are mended, run the same command again: what is done stays done")
+            console.note(try await way(on: failures, of: job, hasChanges: hasChanges))
             return .failed
         case .unknown:
             for item in try await journal.items(of: id, in: [.unknown], after: 0, limit: 5) {
