@@ -150,6 +150,24 @@ struct WebhookTests {
         #expect(failure?.isRetryable == true)
     }
 
+    /// It was given up for good when `run` ended before its receiver had answered.
+    @Test("a webhook whose delivery is cut off is worth another try")
+    func cutOff() async throws {
+        let gate = Gate()
+        let (asked, ask) = AsyncStream<Void>.makeStream()
+        let server = try LoopbackServer { _ in
+            ask.yield()
+            return ScriptedAnswer([.wait(gate)])
+        }
+        defer { server.stop() }
+        let task = Task { [bench] in try await bench.deliver(#""webhook": { "POST": "\#(server.url)" }"#) }
+        _ = await asked.first { _ in true }
+        task.cancel()
+        let failure = try await task.value
+        gate.open()
+        #expect(failure?.isRetryable == true && failure?.message == "the receiver had not answered yet")
+    }
+
     @Test("ntfy gets the topic, the title and the priority as JSON")
     func ntfy() async throws {
         let server = try LoopbackServer { _ in .status(200) }

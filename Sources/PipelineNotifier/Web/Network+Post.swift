@@ -41,7 +41,10 @@ extension Network {
             _ = try await exchange(request, decorators: decorators, options: options)
         } catch {
             guard error.gotAnswer, heard.withLock({ $0 != nil }) else {
-                throw NotificationFailure(error.message, isRetryable: error.isRetryable)
+                // Whoever ends while a receiver takes its time leaves it to the next: the id tells repetitions.
+                let isCut = error.reason == .cancelled
+                throw NotificationFailure(
+                    isCut ? "the receiver had not answered yet" : error.message, isRetryable: isCut || error.isRetryable)
             }
         }
         guard let answer = heard.withLock(\.self), !(200..<300).contains(answer.status) else { return }
