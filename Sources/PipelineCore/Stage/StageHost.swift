@@ -197,6 +197,9 @@ public struct StageFacts: Sendable {
     /// The command that begins the stage again, and what follows it, as if it had never run.
     package var restartCommand: String { "pipeline retry \(job) --from \(step.stage)" }
 
+    /// The command that goes on with the job and replaces files that are not its own.
+    package var overwritingCommand: String { "pipeline resume \(job) --overwrite" }
+
     /// Returns whether anybody reads that capture, as far as the document's text tells.
     public func isRead(_ capture: String) -> Bool { namesRead.contains(capture) || namesRead.contains(nil) }
 }

@@ -90,8 +90,8 @@ struct DownloadUnpacking {
                 throw order.definite(
                     "something different is at \(target) already, and is not replaced",
                     hint:
-                        "what was downloaded is whole and waits as \(part.path): 'pipeline resume --overwrite' puts "
-                        + "it there")
+                        "what was downloaded is whole and waits as \(part.path): "
+                        + "'\(order.context.facts.overwritingCommand)' puts it there")
             }
         }
         FolderTree.remove(stagingPath)

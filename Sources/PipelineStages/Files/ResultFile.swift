@@ -80,12 +80,12 @@ enum ResultFile {
     private static func taken<Checkpoint>(
         _ path: String, _ part: PartFile?, _ service: String?, in context: StageContext<Checkpoint>
     ) -> StageFailure {
-        .definite(
+        let command = context.facts.overwritingCommand
+        return .definite(
             StepFailure(
                 context.redact("a different file is at \(path) already, and is not replaced"),
-                hint: part.map {
-                    "it is whole and waits as \($0.path): 'pipeline resume --overwrite' gives it the name"
-                } ?? "'pipeline resume --overwrite' replaces it", service: service, place: context.facts.place))
+                hint: part.map { "it is whole and waits as \($0.path): '\(command)' gives it the name" }
+                    ?? "'\(command)' replaces it", service: service, place: context.facts.place))
     }
 
     /// Keeps a whole part whose place another step of the job, or another item of the batch, has under a name that
