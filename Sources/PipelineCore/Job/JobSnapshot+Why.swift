@@ -56,7 +56,8 @@ extension JobSnapshot {
         case .failed(let failure):
             return BlockedStep(
                 step: key, reason: "it failed: \(failure.title)", until: nil, tried: failure.request,
-                advice: failure.hint ?? resume)
+                advice: failure.hint
+                    ?? resume + (submitsAgain(key.stage) ? ", which submits stage '\(key.stage)' again" : ""))
         case .waiting(let attempt, let wake, let reason):
             let count = attempt.failures + attempt.noResponseCount
             let since = attempt.failingSince?.description ?? "a while"
