@@ -89,7 +89,11 @@ struct DocumentChanges {
         }
         var allowed = Self.continuing
         if submits.contains(where: { $0.phase == .submitted }) {
-            if was["submit"]?.isSame(as: says["submit"], but: "capture") == true { allowed.insert("submit") }
+            // What is taken out of its responses sends nothing, and is not had yet.
+            allowed.insert("capture")
+            for request in ["submit", "complete"] where was[request]?.isSame(as: says[request], but: "capture") == true {
+                allowed.insert(request)
+            }
         } else if ["compute", "request", "write", "wait"].contains(was["kind"]?.string), was["kind"] == says["kind"] {
             // What was refused is sent as it is by then.
             return nil

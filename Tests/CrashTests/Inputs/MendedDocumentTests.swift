@@ -128,6 +128,21 @@ struct MendedDocumentTests {
         }
     }
 
+    /// The remote job is done and paid by then; it was refused.
+    @Test("goes on with a remote job that has ended, where only what is taken out of its response was wrong")
+    func wrongCapture() async throws {
+        let right = Self.document().replacing(#""succeeded": ["done"] }"#, with: #""succeeded": ["done"] }, "capture": CAPTURE"#)
+        try await withScene(of: right.replacing("CAPTURE", with: #"{ "link": "$.link" }"#)) { scene in
+            let first = try await scene.call("run", "film.json", "-i", "video=film.mov", "--key", "film")
+            #expect(first.cause == .exited(1), "\(first)")
+            #expect(scene.service.seen == [1, 1, 1])
+            try scene.workplace.write("film.json", right.replacing("CAPTURE", with: #"{ "link": "$.state" }"#))
+            let mended = try await scene.call("retry", "film", "--changed")
+            #expect(mended.cause == .exited(0), "\(mended)")
+            #expect(scene.service.seen == [0, 0, 1])
+        }
+    }
+
     @Test("sends no part of an upload again of which only the request that ends it was wrong")
     func wrongEnd() async throws {
         try await withWorkplace { workplace in
