@@ -102,7 +102,7 @@ extension JobState {
         if reason.kind == .poll { marks.steps[key]?.polls += 1 }
         let callbacks = snapshot.pushes[key]?.waiting ?? 0
         try table.change(key, .woken) { $0.resumes += counts }
-        if callbacks > 0 { take(callbacks, of: key) }
+        if callbacks > 0 { table.takeCallbacks(callbacks, of: key) }
         if let failure = try Renewal.failure(of: key, after: reason, in: &table) { return try fail(key, failure) }
         // The last owner may have died between beginning a repeated stage and making its items.
         if table.plan.stage(key.stage)?.forEach != nil, key.item == nil {
@@ -110,17 +110,6 @@ extension JobState {
         } else {
             call(key, after: reason)
         }
-    }
-
-    /// Counts callbacks as those that the step was woken for. If the first lack what the document takes out of them, that is
-    /// told: a stage that they alone can end would wait without a word.
-    private mutating func take(_ callbacks: Int, of key: StepKey) {
-        let known = snapshot.pushes[key]
-        table.record(.callbacksTaken(key, count: callbacks))
-        let names = table.plan.stage(key.stage)?.stage.callback?.capture.entries.map(\.name) ?? []
-        guard known?.taken == 0, known?.captures == nil, !names.isEmpty else { return }
-        let message = "a push came without all that \"callback\" captures from it (\(names.joined(separator: ", ")))"
-        table.publish(.stageWarned, ["message": .string(message)], of: key)
     }
 
     mutating func call(_ key: StepKey, after reason: WaitReason? = nil) {

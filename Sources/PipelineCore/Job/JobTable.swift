@@ -149,6 +149,17 @@ package struct JobTable: Sendable {
         judgeEarlyCallbacks(of: callbacks.keys)
     }
 
+    /// Counts callbacks as those that the step was woken for. If the first lack what the document takes out of them, that is
+    /// told: a stage that they alone can end would wait without a word.
+    mutating func takeCallbacks(_ count: Int, of key: StepKey) {
+        let known = snapshot.pushes[key]
+        record(.callbacksTaken(key, count: count))
+        let names = plan.stage(key.stage)?.stage.callback?.capture.entries.map(\.name) ?? []
+        guard known?.taken == 0, known?.captures == nil, !names.isEmpty else { return }
+        let message = "a push came without all that \"callback\" captures from it (\(names.joined(separator: ", ")))"
+        publish(.stageWarned, ["message": .string(message)], of: key)
+    }
+
     /// Judges callbacks that came before the submit's response was kept, once it is: what `match` compares them with is
     /// known then. The newest first: its values are those that count.
     mutating func judgeEarlyCallbacks(of keys: some Collection<StepKey>) {

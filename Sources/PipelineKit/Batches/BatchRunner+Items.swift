@@ -178,7 +178,7 @@ extension BatchRunner {
 
 extension BatchJournal {
     /// Does something for the jobs of items in states, some at a time so that what is written for them is written together.
-    fileprivate func forEachJob(
+    package func forEachJob(
         of batch: JobID, in states: Set<ItemRecord.State>,
         _ body: @escaping @Sendable (JobID) async throws(JournalFailure) -> Void
     ) async throws(JournalFailure) {

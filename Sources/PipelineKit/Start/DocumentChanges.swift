@@ -45,7 +45,9 @@ struct DocumentChanges {
                 throw refusal("has no stage '\(missing)' any more, which this job has")
             }
             for (id, was) in known.sorted(by: { $0.key < $1.key }) where !again.contains(id) {
-                guard let says = named[id], let done = done(of: id, was, otherThan: says, plan, in: job) else { continue }
+                guard let says = named[id], let done = done(of: id, was, otherThan: says, plan, in: job) else {
+                    continue
+                }
                 throw StepFailure(
                     "stage '\(id)' \(done.words)",
                     hint: done.hint ?? "let it say what it said, or do all of it again, with all that need it: "
@@ -84,14 +86,17 @@ struct DocumentChanges {
             )
         }
         if job.submitsAgain(stage) {
-            if asksAgain(was, says, context), !(plan.stage(stage).map(job.remoteJobsGivenUp) ?? [:]).isEmpty { return nil }
+            if asksAgain(was, says, context), !(plan.stage(stage).map(job.remoteJobsGivenUp) ?? [:]).isEmpty {
+                return nil
+            }
             return ("would be submitted again: its remote job was said to have failed, or to be gone", nil)
         }
         var allowed = Self.continuing
         if submits.contains(where: { $0.phase == .submitted }) {
             // What is taken out of its responses sends nothing, and is not had yet.
             allowed.insert("capture")
-            for request in ["submit", "complete"] where was[request]?.isSame(as: says[request], but: "capture") == true {
+            for request in ["submit", "complete"] where was[request]?.isSame(as: says[request], but: "capture") == true
+            {
                 allowed.insert(request)
             }
         } else if ["compute", "request", "write", "wait"].contains(was["kind"]?.string), was["kind"] == says["kind"] {
@@ -129,7 +134,8 @@ extension DocumentChanges {
         for list in ["stages", "finally"] {
             let named = Self.stages(new?[list])
             for (id, was) in Self.stages(old?[list]) where !again.contains(id) {
-                guard let says = named[id], asksAgain(was, says, hasOtherContext(was)), let stage = plan.stage(id) else {
+                guard let says = named[id], asksAgain(was, says, hasOtherContext(was)), let stage = plan.stage(id)
+                else {
                     continue
                 }
                 found.merge(job.remoteJobsGivenUp(of: stage)) { first, _ in first }

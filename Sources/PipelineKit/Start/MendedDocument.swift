@@ -23,18 +23,29 @@ package struct MendedDocument: Sendable {
         let before = job.record
         let file = before.sourceName.split(separator: "/").last.map(String.init) ?? before.pipeline
         let source = try JobDraft.source(at: AbsolutePath.of(file, in: before.folders.document))
-        let digest = SHA256.hash(data: source.bytes).hex
-        if digest == before.digest { return nil }
+        if SHA256.hash(data: source.bytes).hex == before.digest { return nil }
         let plan = try await Planner(catalogue: workspace.catalogue(for: source)).plan(source)
+        return try MendedDocument(plan, for: job, scope, variables: workspace.settings.environment)
+    }
+
+    /// Compares a document with the job's.
+    ///
+    /// - Parameters:
+    ///   - scope: what is to be begun again of the job.
+    ///   - variables: the environment, for what is new in the document.
+    /// - Throws: as ``read(for:_:in:)`` does of a document that is right.
+    package init(
+        _ plan: Plan, for job: JobSnapshot, _ scope: RestartScope, variables: [String: String]
+    ) throws {
+        let (before, source) = (job.record, plan.definition.source)
         let old = SourceText(name: before.sourceName, text: before.source)
         let changes = DocumentChanges(from: JSONNode.read(old).node?.json, to: JSONNode.read(source).node?.json)
         let again = scope.begunAnew(in: plan)
         try changes.check(plan, for: job, besides: again)
-        return MendedDocument(
-            plan: plan,
-            record: try record(
-                before, plan, changes, digest: digest, variables: workspace.settings.environment),
-            askedAgain: changes.remoteJobsAskedAgain(of: job, plan, besides: again))
+        self.plan = plan
+        record = try Self.record(
+            before, plan, changes, digest: SHA256.hash(data: source.bytes).hex, variables: variables)
+        askedAgain = changes.remoteJobsAskedAgain(of: job, plan, besides: again)
     }
 
     /// What is to be known of it before the job goes on, a sentence each.

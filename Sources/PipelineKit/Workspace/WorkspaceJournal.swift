@@ -47,21 +47,6 @@ package protocol WorkspaceJournal: Journal, BatchJournal, ServiceJournal, Durati
 extension SQLiteJournal: WorkspaceJournal {}
 
 extension WorkspaceJournal {
-    /// Makes another document that of a job which nobody owns.
-    package func adoptAlone(_ document: MendedDocument) async throws(JournalFailure) {
-        let lease = try await acquire(document.record.id, for: owner)
-        do throws(JournalFailure) {
-            // First: should only this be done, the remote jobs are given up once more, and nothing is submitted.
-            let submits = document.askedAgain.sorted { $0.key < $1.key }
-            if !submits.isEmpty { try await commit(submits.map { .submit($0.key, $0.value) }, under: lease) }
-            try await adopt(document.record, under: lease)
-        } catch {
-            try? await release(lease)
-            throw error
-        }
-        try await release(lease)
-    }
-
     /// A server's tables have no place of their own.
     package var hasMoved: Bool { false }
 }

@@ -44,7 +44,8 @@ extension Network {
                 // Whoever ends while a receiver takes its time leaves it to the next: the id tells repetitions.
                 let isCut = error.reason == .cancelled
                 throw NotificationFailure(
-                    isCut ? "the receiver had not answered yet" : error.message, isRetryable: isCut || error.isRetryable)
+                    isCut ? "the receiver had not answered yet" : error.message, isRetryable: isCut || error.isRetryable
+                )
             }
         }
         guard let answer = heard.withLock(\.self), !(200..<300).contains(answer.status) else { return }

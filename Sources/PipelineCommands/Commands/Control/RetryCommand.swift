@@ -106,7 +106,7 @@ struct RetryCommand: WorkspaceCommand {
             guard batches.isEmpty, jobs.allSatisfy({ $0.snapshot.record.item == nil }) else {
                 throw CommandError(
                     .usage, "the items of a batch take a mended document together",
-                    hint: "type the same 'pipeline run … --each …' again, with --changed")
+                    hint: "type the same 'pipeline run … --each …' again, with --changed --retry-failed")
             }
             if let status = try await adoptDocuments(of: jobs, given, by: session) { return status }
         }

@@ -155,6 +155,10 @@ extension BatchSession {
         latest.batch = batch
         if batch.settings.results != job.batch?.settings.results { try replaceResults(batch.settings.results) }
         let lease = try await acquire(job)
+        if given.retryFailed {
+            let adoption = AdoptedDocument(of: record, draft.plan, variables: workspace.settings.environment)
+            try await adoption.give(toItemsIn: Self.retriedStates(of: job, nil), in: journal)
+        }
         try await journal.reread(lease, as: batch, of: record)
         var known = KnownItemRule(replacesChanged: given.changed)
         if given.retryFailed {
@@ -192,7 +196,8 @@ extension BatchSession {
         let failed = batch.count(.failed)
         if failed > 0, !retriesFailed {
             console.note(
-                "note: what has failed (\(failed)) stays so; with --retry-failed too it is begun anew with the new ones")
+                "note: what has failed (\(failed)) stays so; with --retry-failed too it is begun again with the new ones"
+            )
         }
         let count = batch.underWayCount + batch.count(.suspended) + batch.count(.unknown)
         if count == 0 { return }

@@ -59,6 +59,9 @@ struct BatchSession {
         noteOthers(keys?.filter { meant[$0] == nil } ?? [])
         if retries {
             let named = keys.map { _ in Array(meant.keys) }
+            let adoption = AdoptedDocument(of: job.record, plan, variables: workspace.settings.environment)
+            try await adoption.give(
+                toItemsIn: states, named: named, scope: stage.map(RestartScope.from) ?? .failed, in: journal)
             try await beginAnew(named, in: named == nil ? states : Set(meant.values), of: lease)
         }
         if let batch = try await journal.batch(lease.job) {
@@ -310,28 +313,6 @@ struct BatchSession {
 
     // MARK: Ending
 
-    /// Returns what begins again what has failed of a batch that ended.
-    private func way(
-        on failures: [FailureGroup], of job: JobSnapshot, hasChanges: Bool
-    ) async throws(JournalFailure) -> String {
-        guard failures.contains(where: \.wasBegun) else {
-            return "once the rows are mended, run the same command again: what is done stays done"
-        }
-        if hasChanges {
-            return "begin what failed again, as its rows are by now, by the same command with --changed --retry-failed"
-        }
-        let failed = try await journal.items(of: job.record.id, in: [.failed], after: 0, limit: 1).first
-        if let item = failed?.job, let digest = try await journal.snapshot(of: item)?.record.digest,
-            digest != job.record.digest
-        {
-            return "what failed was begun with the document of before; begin it anew with the batch's by the same "
-                + "'pipeline run' with --changed --retry-failed"
-        }
-        return "once mended, begin what failed anew with: pipeline retry \(job.record.key)"
-            + (failed?.failure?.failure.mayBeOfDocument == true
-                ? "; once the document is mended, by the same 'pipeline run' with --changed --retry-failed" : "")
-    }
-
     /// Says how it ended, and gives the status.
     ///
     /// - Parameter hasChanges: true if items were left alone whose rows say something else by now.
@@ -359,7 +340,7 @@ struct BatchSession {
                     ? "batch \(key) was cancelled" : "what was cancelled is begun again with: pipeline retry \(name)")
             return .failed
         case .ended:
-            console.note(try await way(on: failures, of: job, hasChanges: hasChanges))
+            console.note(try await FailedItemsWay(of: job, journal).line(failures, hasChanges: hasChanges))
             return .failed
         case .unknown:
             for item in try await journal.items(of: id, in: [.unknown], after: 0, limit: 5) {
