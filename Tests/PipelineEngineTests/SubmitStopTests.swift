@@ -8,7 +8,9 @@ import Testing
 @Suite("A stop during a submit")
 struct SubmitStopTests {
     /// Sends a submit that is answered after a time, and then waits for its job for ever.
-    private static func submitting(answeredAfter delay: Duration, _ clock: Mutexed<VirtualClock?>) -> StageKind {
+    private static func submitting(
+        answeredAfter delay: Duration, isLost: Bool, _ clock: Mutexed<VirtualClock?>
+    ) -> StageKind {
         StageKind.scripted("order", captures: ["id"]) { _, _, context async throws(StageFailure) in
             let outcome = try await context.submit(
                 body: [1],
@@ -18,7 +20,7 @@ struct SubmitStopTests {
                     } catch {
                         throw .stopped
                     }
-                    return .accepted(["id": "j7"])
+                    return isLost ? .uncertain(StepFailure("cut")) : .accepted(["id": "j7"])
                 },
                 reconcile: { _ throws(StageFailure) in .unsettled(reason: "there is no way") })
             switch outcome {
@@ -30,10 +32,11 @@ struct SubmitStopTests {
     }
 
     private static func stopped(
-        answeredAfter delay: Duration, by stop: (Engine.JobHandle) -> Void
+        answeredAfter delay: Duration, isLost: Bool = false, by stop: (Engine.JobHandle) -> Void
     ) -> (bench: EngineBench, end: Result<JobEnd, JournalFailure>?, took: Duration) {
         let clock = Mutexed<VirtualClock?>(nil)
-        let bench = EngineBench(#"{ "id": "a", "kind": "order" }"#, kinds: [submitting(answeredAfter: delay, clock)])
+        let kind = submitting(answeredAfter: delay, isLost: isLost, clock)
+        let bench = EngineBench(#"{ "id": "a", "kind": "order" }"#, kinds: [kind])
         clock.set(VirtualClock(bench.simulation))
         let life = bench.live()
         bench.run { bench.job()?.submits[StepKey(stage: "a")]?.phase == .sending }
@@ -58,6 +61,14 @@ struct SubmitStopTests {
         let (bench, end, _) = Self.stopped(answeredAfter: .seconds(2)) { $0.cancel() }
         #expect(end == .success(.ended(.cancelled)))
         #expect(bench.job()?.submits[StepKey(stage: "a")]?.phase == .submitted)
+    }
+
+    /// The job was called suspended, and no 'resume' went on with it; an item of a batch stayed so for good.
+    @Test("leaves the job unknown where the response is lost meanwhile")
+    func lost() {
+        let (bench, end, _) = Self.stopped(answeredAfter: .seconds(2), isLost: true) { $0.suspend(.interrupted) }
+        #expect(end == .success(.unknown))
+        #expect(bench.job()?.phase(isOwned: false) == .unknown)
     }
 
     @Test("waits no longer than a person would")

@@ -87,6 +87,8 @@ enum JobEnding {
     static func letGo(
         _ cause: SuspensionCause, detail: String?, isLeft: Bool = false, in table: inout JobTable
     ) throws(IllegalTransition) -> [JobCommand] {
+        // Nothing is there to go on with: a person must say what became of the submit.
+        if table.rest == .unknown { return try leaveUnknown(in: &table) }
         let kind: WaitReason.Kind = cause == .secret ? .secret : .interrupted
         if table.index.openMainSteps > 0 || table.index.counts.running > 0 {
             let running = table.snapshot.steps.filter { $0.value.state.name == .running }

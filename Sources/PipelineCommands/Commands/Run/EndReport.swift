@@ -67,6 +67,9 @@ struct EndReporter: Sendable {
         if cause == .secret, let plan, let missing = try await workspace.missingSecret(of: plan, for: job.record) {
             for line in ErrorReport.lines(of: missing.failure) { report.note(line) }
         }
+        for key in job.steps.keys.sorted() where job.openSubmit(of: key) != nil {
+            report.note("the submit of \(key) had no answer when it was stopped")
+        }
         let isLocal = failure.map { $0.1.request == nil } ?? false
         report.note(
             "suspended\(isLocal ? "" : " (\(cause.explanation))"); go on with: pipeline resume \(job.record.id)")
