@@ -123,6 +123,11 @@ struct ChangedBatchTests {
             #expect(end.cause == .exited(3), "\(end)")
             let note = "a has other inputs than before and was left alone, for it has not ended"
             #expect(end.errors.contains(note), "\(end)")
+            let cancelled = try await workplace.program.run(
+                ["cancel", "june"], environment: workplace.environment(["API_URL": service.server.url]),
+                folder: workplace.folder)
+            let open = "1 item that was cancelled has a submit that was not answered"
+            #expect(cancelled.errors.contains(open), "\(cancelled)")
         }
     }
 

@@ -95,6 +95,7 @@ struct CancelCommand: WorkspaceCommand {
             try await BatchSession(JobSession(workspace, journal, console, options: options))
                 .cancel(job.snapshot, secretInputs: inputs)
             console.note("batch \(record.key) is cancelled")
+            if let open = try await CancelledItemsNote.line(of: job.snapshot, journal) { console.note(open) }
             return
         }
         if local {

@@ -332,6 +332,7 @@ struct BatchSession {
         switch end {
         case .ended(.succeeded): return .succeeded
         case .ended(.cancelled):
+            if let open = try await CancelledItemsNote.line(of: job, journal) { console.note(open) }
             // With nothing left to begin, it may be a few items that a person took out.
             let latest = try await journal.jobs(JobQuery(prefix: id.text)).first?.snapshot ?? job
             let name = Self.retriedStates(of: latest, nil).contains(.cancelled) ? key : "\(key)/ITEM"
