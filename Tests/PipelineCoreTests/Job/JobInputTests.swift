@@ -40,7 +40,7 @@ import Testing
         stop cancel | = | = | = | = | = | = | = | =
         stop abandon | = | = | = | = | = | = | = | =
         notify | = | = | = | = | = | = | = | =
-        secretMissing | = expect let-go:secret | waiting expect let-go:secret | = expect let-go:secret | = expect let-go:secret | = | = | = | =
+        secretMissing | = expect let-go:secret | waiting expect let-go:secret | = expect let-go:secret | = finish | = | = | = | =
         resolved found | - | - | - | waiting | - | - | - | -
         resolved resubmit | - | - | - | waiting | - | - | - | -
         resolved abandon | - | - | - | failed | - | - | - | -
