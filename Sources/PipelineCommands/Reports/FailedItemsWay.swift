@@ -22,7 +22,7 @@ struct FailedItemsWay {
         if let item = failed?.job, let digest = try await journal.snapshot(of: item)?.record.digest,
             digest != batch.record.digest
         {
-            return "what failed was begun with the document of before; begin it anew with the batch's by the same "
+            return "what failed was begun with the document of before; begin it again with the batch's by the same "
                 + "'pipeline run' with --changed --retry-failed"
         }
         let way = "once mended, begin what failed again with: pipeline retry \(batch.record.key)"

@@ -20,18 +20,31 @@ package struct AdoptedDocument: Sendable {
         toItemsIn states: Set<ItemRecord.State>, named keys: [String]? = nil, scope: RestartScope = .failed,
         in journal: any WorkspaceJournal
     ) async throws(JournalFailure) {
-        let keys = keys.map { Set($0) }
-        try await journal.forEachJob(of: batch.id, in: states) { (id) throws(JournalFailure) in
-            guard let job = try await journal.snapshot(of: id), job.record.digest != batch.digest,
-                keys?.contains(job.record.item?.key ?? "") ?? true,
-                let document = try? MendedDocument(plan, for: job, scope, variables: variables)
-            else { return }
-            do throws(JournalFailure) {
-                try await journal.adoptAlone(document)
-            } catch {
-                // A person has it begin again already.
-                guard case .owned = error else { throw error }
+        guard let keys else {
+            return try await journal.forEachJob(of: batch.id, in: states) { (id) throws(JournalFailure) in
+                try await give(to: id, scope, in: journal)
             }
+        }
+        for key in keys {
+            guard let item = try await journal.item(key, of: batch.id), states.contains(item.state), let id = item.job
+            else { continue }
+            try await give(to: id, scope, in: journal)
+        }
+    }
+
+    private func give(
+        to id: JobID, _ scope: RestartScope, in journal: any WorkspaceJournal
+    ) async throws(JournalFailure) {
+        // Most have it already: a brief look tells.
+        let brief = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first
+        guard brief?.snapshot.record.digest != batch.digest, let job = try await journal.snapshot(of: id),
+            let document = try? MendedDocument(plan, for: job, scope, variables: variables)
+        else { return }
+        do throws(JournalFailure) {
+            try await journal.adoptAlone(document)
+        } catch {
+            // A person has it begin again already.
+            guard case .owned = error else { throw error }
         }
     }
 }

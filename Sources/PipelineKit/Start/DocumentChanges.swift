@@ -68,7 +68,7 @@ struct DocumentChanges {
     ) -> (words: String, hint: String?)? {
         let other = "and says something else by now"
         let steps = job.steps.filter { $0.key.stage == stage }
-        let changed = Set(was.names + says.names).filter { was[$0] != says[$0] }
+        let changed = Self.keysChanged(from: was, to: says)
         let submits = steps.keys.compactMap { job.submits[$0] }
         if !changed.isSubset(of: Self.apart) {
             let items = steps.filter { $0.key.item != nil && $0.value.state.name == .succeeded }.count
@@ -86,7 +86,7 @@ struct DocumentChanges {
             )
         }
         if job.submitsAgain(stage) {
-            if asksAgain(was, says, context), !(plan.stage(stage).map(job.remoteJobsGivenUp) ?? [:]).isEmpty {
+            if asksAgain(was, says), !(plan.stage(stage).map(job.remoteJobsGivenUp) ?? [:]).isEmpty {
                 return nil
             }
             return ("would be submitted again: its remote job was said to have failed, or to be gone", nil)
@@ -118,10 +118,14 @@ extension DocumentChanges {
             || was["service"]?.string.map { old?["services"]?[$0] != new?["services"]?[$0] } == true
     }
 
+    private static func keysChanged(from was: JSONObject, to says: JSONObject) -> Set<String> {
+        Set(was.names + says.names).filter { was[$0] != says[$0] }
+    }
+
     /// Returns whether another poll is all that is new of a stage, with what only tells how it goes on.
-    private func asksAgain(_ was: JSONObject, _ says: JSONObject, _ context: Bool) -> Bool {
-        let changed = Set(was.names + says.names).filter { was[$0] != says[$0] }
-        return !context && changed.contains("poll") && changed.isSubset(of: Self.continuing)
+    private func asksAgain(_ was: JSONObject, _ says: JSONObject) -> Bool {
+        let changed = Self.keysChanged(from: was, to: says)
+        return !hasOtherContext(was) && changed.contains("poll") && changed.isSubset(of: Self.continuing)
     }
 
     /// The submits of remote jobs that were given up by what a poll said which is another by now, as they were before that.
@@ -134,7 +138,7 @@ extension DocumentChanges {
         for list in ["stages", "finally"] {
             let named = Self.stages(new?[list])
             for (id, was) in Self.stages(old?[list]) where !again.contains(id) {
-                guard let says = named[id], asksAgain(was, says, hasOtherContext(was)), let stage = plan.stage(id)
+                guard let says = named[id], asksAgain(was, says), let stage = plan.stage(id)
                 else {
                     continue
                 }
