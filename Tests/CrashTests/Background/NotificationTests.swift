@@ -181,6 +181,30 @@ struct NotificationTests {
         }
     }
 
+    @Test("what run could not tell goes to the owner that listens, with its secrets")
+    func handed() async throws {
+        try await withWorkplace { workplace in
+            let isUp = Mutex(false)
+            let server = try LoopbackServer { _ in .status(isUp.withLock { $0 } ? 204 : 503) }
+            defer { server.stop() }
+            let file = try workplace.write(
+                "told.json",
+                Self.document(
+                    #"{ "on": ["succeeded"], "webhook": { "POST": "\#(server.url)", "sign": "${{ secrets.HOOK }}" } }"#)
+            )
+            let daemon = try workplace.start("daemon", "--log-level", "debug")
+            #expect(await daemon.hasWritten("ready"))
+            let end = try await workplace.run(
+                "run", file, environment: ["PIPELINE_SECRET_HOOK": "hunter22-hunter22"])
+            #expect(end.cause == .exited(0) && end.errors.contains("the background owner tries again"), "\(end)")
+            isUp.withLock { $0 = true }
+            try #require(await daemon.hasWritten("notification sent"), "\(daemon.text)")
+            #expect(server.requests.last?.header("webhook-signature")?.hasPrefix("v1,") == true)
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end.cause == .exited(0))
+        }
+    }
+
     @Test("a kill between the sending and its commit sends it again under the same id")
     func killed() async throws {
         try await withWorkplace { workplace in

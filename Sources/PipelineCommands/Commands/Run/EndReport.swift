@@ -42,8 +42,11 @@ struct EndReporter: Sendable {
     /// True if events are written, so that files need no lines.
     let isJSON: Bool
 
-    /// The report of a run that ended; the plan says which secrets the job needs.
-    func report(_ end: JobEnd, of job: JobSnapshot, _ plan: Plan?) async throws -> EndReport {
+    /// The report of a run that ended; the plan says which secrets the job needs. What could not be told of it by now goes to
+    /// the background owner, with the values of the secret inputs.
+    func report(
+        _ end: JobEnd, of job: JobSnapshot, _ plan: Plan?, secretInputs: JSONObject = [:]
+    ) async throws -> EndReport {
         var report: EndReport
         switch end {
         case .ended: report = rest(of: job)
@@ -53,7 +56,9 @@ struct EndReporter: Sendable {
             report.note("error: another process has taken job \(job.record.id) over")
         case .suspended(let cause): report = try await suspended(cause, job, plan)
         }
-        noteUntold(of: job, &report)
+        var isHanded = false
+        if let plan { isHanded = await workspace.handNotifications(of: job, plan: plan, secretInputs: secretInputs) }
+        noteUntold(of: job, isHanded: isHanded, &report)
         return report
     }
 
@@ -161,7 +166,8 @@ struct EndReporter: Sendable {
     }
 
     /// Notes what somebody should have been told of and was not: a line for each reason, however many it kept back.
-    private func noteUntold(of job: JobSnapshot, _ report: inout EndReport) {
+    private func noteUntold(of job: JobSnapshot, isHanded: Bool, _ report: inout EndReport) {
+        let teller = isHanded ? "the background owner" : "'pipeline daemon'"
         let untold = job.notifications.values.filter { $0.problem != nil && [.due, .abandoned].contains($0.state) }
         var said: Set<String> = []
         for record in untold.sorted(by: { $0.id < $1.id }) {
@@ -170,7 +176,7 @@ struct EndReporter: Sendable {
             let others = untold.filter { $0.problem == problem && $0.state == record.state }
             let names = Set(others.map { "'\($0.event.rawValue)'" }).sorted().joined(separator: ", ")
             let what = others.count == 1 ? "the notification \(names) was" : "the notifications \(names) were"
-            let rest = record.state == .due ? "; 'pipeline daemon' tries again" : ""
+            let rest = record.state == .due ? "; \(teller) tries again" : ""
             report.note("warning: \(what) not sent: \(problem)\(rest)")
         }
     }

@@ -40,9 +40,11 @@ final class JobSession {
     private var reporter: EndReporter { EndReporter(workspace: workspace, journal: journal, isJSON: options.isJSON) }
 
     /// Tells how a run of the job ended.
-    func report(_ end: JobEnd, of job: JobID, _ plan: Plan) async throws -> ExitStatus {
+    func report(
+        _ end: JobEnd, of job: JobID, _ plan: Plan, secretInputs: JSONObject = [:]
+    ) async throws -> ExitStatus {
         guard let snapshot = try await journal.snapshot(of: job) else { return .failed }
-        return try await reporter.report(end, of: snapshot, plan).show(on: console)
+        return try await reporter.report(end, of: snapshot, plan, secretInputs: secretInputs).show(on: console)
     }
 
     /// Tells what is known of a job that ended before.
@@ -140,7 +142,7 @@ final class JobSession {
         scheduler.adopt(drive)
         wasStopped = await SignalledJobs(journal: journal).run(scheduler)
         view.finish()
-        return try await report(try ended.end.get(), of: job, plan)
+        return try await report(try ended.end.get(), of: job, plan, secretInputs: secretInputs)
     }
 
     /// Shows exchanges as `-v` asks for, a line at a time; nil without it.

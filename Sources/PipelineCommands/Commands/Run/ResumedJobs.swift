@@ -88,8 +88,11 @@ final class ResumedJobs: JobSource {
             let end = try result.get()
             if case .parked = end { return }
             guard let snapshot else { return }
-            let plan = end == .suspended(.secret) ? try? await plans.plan(of: snapshot.record) : nil
-            view.end(job, try await reporter.report(end, of: snapshot, plan))
+            let needsPlan = end == .suspended(.secret) || snapshot.nextTelling != nil
+            let plan = needsPlan ? try? await plans.plan(of: snapshot.record) : nil
+            var inputs: JSONObject = [:]
+            if let plan { inputs = (try? await assignments.values(of: snapshot.record, in: plan, workspace)) ?? [:] }
+            view.end(job, try await reporter.report(end, of: snapshot, plan, secretInputs: inputs))
         } catch {
             view.end(job, EndReport(error))
         }
