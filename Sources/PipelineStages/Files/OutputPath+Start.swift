@@ -29,6 +29,18 @@ extension JobStart {
         return try? OutputPath(text, in: folders.output)
     }
 
+    /// Returns the folder in which the value of a `to` will lie that is not known yet; nil while that is not known either.
+    /// Texts of responses have no slash in them.
+    private func knownFolder(of to: Template) -> String? {
+        let (leading, unknown) = to.leading(while: knows)
+        guard let unknown, unknown.allSatisfy(\.isOfResponse), let text = try? leading.evaluateText(in: known) else {
+            return nil
+        }
+        guard let slash = text.lastIndex(of: "/") else { return folders.output }
+        guard case .folder(let path) = try? OutputPath(String(text[...slash]), in: folders.output) else { return nil }
+        return path
+    }
+
     /// Returns why a value can't become the file that a `to` names, known now: besides what is in the way of any file, a folder.
     func preflight(toWritingFile to: Template) -> StepFailure? {
         switch place(of: to) {
@@ -52,12 +64,18 @@ extension JobStart {
             if let failure = OutputPath.preflight(to: path) { return failure }
             folder = Folder.containing(path)
         case .folder(let path): folder = path
-        case nil: return nil
+        case nil:
+            guard let known = knownFolder(of: to) else { return nil }
+            folder = known
         }
         var status = stat()
         while stat(folder, &status) != 0 {
             guard errno == ENOENT, folder != "/" else {
                 return FileFailure.last("write to", folder).stepFailure(place: nil)
+            }
+            if lstat(folder, &status) == 0 {
+                let hint = "it is a link to a folder that is not there; is the disk mounted?"
+                return StepFailure("\(folder) leads nowhere", hint: hint)
             }
             folder = Folder.containing(folder)
         }
@@ -66,5 +84,15 @@ extension JobStart {
         }
         if access(folder, W_OK | X_OK) == 0 { return nil }
         return FileFailure.last("write to", folder).stepFailure(place: nil)
+    }
+}
+
+extension Reference {
+    /// True if it reads what a response gave.
+    fileprivate var isOfResponse: Bool {
+        switch root {
+        case .capture, .own: true
+        default: false
+        }
     }
 }

@@ -1,3 +1,4 @@
+import CLibrary
 import JSONPath
 import PipelineCore
 import Testing
@@ -50,6 +51,25 @@ struct DownloadObjectionTests {
         #expect(try await preflight(later, captured: ["a": ["sum"]]) == nil)
         let name = #""to": "${{ stages.a.name ?? 'old.txt' }}""#
         #expect(try await preflight(name, captured: ["a": ["name"]]) == nil)
+    }
+
+    /// The upload and the order were paid for by then.
+    @Test("when no file can be made in the folder, whatever name a response will give it")
+    func folderOfLaterName() async throws {
+        folder.write("old", Array("old".utf8))
+        func title(_ to: String) async throws -> String? {
+            try await preflight(#""to": "\#(to)""#, captured: ["a": ["name"]])
+        }
+        let refused = "can't write to \(folder.path)/old: Not a directory"
+        #expect(try await title("old/${{ stages.a.name }}") == refused)
+        #expect(try await title("${{ inputs.file }}/x-${{ stages.a.name }}") == refused)
+        #expect(try await title("old-${{ stages.a.name }}") == nil)
+        #expect(try await title("new/${{ stages.a.name }}") == nil)
+        #expect(try await title("\(folder.path)/old/${{ stages.a.name }}") == refused)
+        // As of a disk that is not mounted.
+        #expect(symlink("/nowhere/at/all", "\(folder.path)/link") == 0)
+        #expect(try await title("link/${{ stages.a.name }}") == "\(folder.path)/link leads nowhere")
+        #expect(try await preflight(#""to": "link/x/y.txt""#) == "\(folder.path)/link leads nowhere")
     }
 
     @Test("but does when the stage may be skipped, or its failure ends nothing")

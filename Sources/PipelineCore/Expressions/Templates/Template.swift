@@ -69,6 +69,16 @@ public struct Template: Sendable, Equatable {
         try parse(text, in: TextOrigin(content: source))
     }
 
+    /// The part before the first expression whose references are not known, and those; nil for them when all are known.
+    package func leading(while isKnown: ([Reference]) -> Bool) -> (template: Template, unknown: [Reference]?) {
+        for (place, part) in parts.enumerated() {
+            guard case .expression(let expression) = part, !isKnown(expression.references) else { continue }
+            let leading = Template(text: text, parts: Array(parts[..<place]), origin: origin)
+            return (leading, expression.references)
+        }
+        return (self, nil)
+    }
+
     /// The value: of any JSON type when the string is only one expression, otherwise text.
     public func evaluate(in scope: Scope) throws(EvaluationFailure) -> JSON {
         if let wholeExpression { return try wholeExpression.evaluate(in: scope) }
