@@ -287,10 +287,9 @@ enum BatchPromises {
 
     static func groups(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         try await withBatch(world, check) { journal, lease in
-            _ = try await add(rows("a", "clip-b", "clip-c"), to: lease, journal, isRead: true)
-            for (begun, title) in zip(
-                try await journal.beginItems(3, of: lease), ["x", "no face in clip-b", "no face in clip-c"])
-            {
+            _ = try await add(rows("a", "clip-b", "clip-c", "d"), to: lease, journal, isRead: true)
+            let all = try await journal.beginItems(4, of: lease)
+            for (begun, title) in zip(all, ["x", "no face in clip-b", "no face in clip-c"]) {
                 var item = begun.item
                 (item.state, item.ended) = (.failed, .at(9))
                 item.failure = ItemFailure(stage: "model", failure: StepFailure(title))
@@ -302,6 +301,17 @@ enum BatchPromises {
                 groups.map(\.code) == ["no face in …", "x"], "an item's own name does not tell its failure from others")
             check.expect(groups.first?.message == "no face in clip-b", "the example's sentence is as it came")
             check.expect(try await journal.batch(lease.job)?.streak.count == 2)
+            try await journal.stop(.sameFailure, lease)
+            if let last = all.last {
+                var item = last.item
+                (item.state, item.ended) = (.succeeded, .at(10))
+                try await journal.finish(item, under: last.lease)
+            }
+            let stopped = try await journal.batch(lease.job)
+            check.expect(stopped?.isStopped == true && stopped?.streak.count == 2, "what stopped it stays")
+            try await journal.stop(nil, lease)
+            let goesOn = try await journal.batch(lease.job)
+            check.expect(goesOn?.isStopped == false && goesOn?.streak.count == 0)
         }
     }
 

@@ -23,6 +23,8 @@ package struct BatchRecord: Sendable, Hashable {
     package var moved = BytesMoved()
     /// The failure that the last items to end have in common.
     package var streak: FailureStreak
+    /// True once it begins nothing more: what was at work ends, and does not hide the failures that stopped it.
+    package var isStopped = false
 
     package init(sources: [String], folder: String, settings: BatchSettings) {
         self.sources = sources

@@ -75,6 +75,6 @@ extension BatchRecord {
         moved = BytesMoved(
             sent: moved.sent + max(0, after.moved.sent - (before?.moved.sent ?? 0)),
             received: moved.received + max(0, after.moved.received - (before?.moved.received ?? 0)))
-        if let before, after.cameToRest(since: before) { streak.add(after) }
+        if let before, !isStopped, after.cameToRest(since: before) { streak.add(after) }
     }
 }

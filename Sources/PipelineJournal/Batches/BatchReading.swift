@@ -8,7 +8,7 @@ extension JournalAccess {
         try first(
             """
             SELECT sources, folder, settings, place, is_read, pending, running, suspended, unknown, succeeded, failed,
-                cancelled, duplicate, streak, streak_stage, streak_code, cost, bytes_sent, bytes_received
+                cancelled, duplicate, streak, streak_stage, streak_code, stopped, cost, bytes_sent, bytes_received
             FROM batches WHERE job = :job
             """, ["job": number]
         ) { (row) throws(JournalFailure) in
@@ -24,6 +24,7 @@ extension JournalAccess {
                 (batch.place, batch.aside, batch.otherEnds) = (ReadingPlace(place), notes.aside, notes.otherEnds)
             }
             batch.isRead = row.flag("is_read")
+            batch.isStopped = !row.isNull("stopped")
             // Rows of before were added up in binary.
             batch.cost = row.isNull("cost") ? nil : Amount(row.double("cost")).double
             batch.moved = BytesMoved(sent: row.integer("bytes_sent"), received: row.integer("bytes_received"))

@@ -147,14 +147,14 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
             try run(
                 """
                 UPDATE batches SET streak = 0, streak_stage = NULL, streak_code = NULL
-                WHERE job = :batch AND streak > 0
+                WHERE job = :batch AND streak > 0 AND stopped IS NULL
                 """, ["batch": batch])
         } else if [.failed, .unknown].contains(after.state), let group, let stage = group.stage {
             try run(
                 """
                 UPDATE batches SET streak = CASE WHEN streak_stage = :stage AND streak_code = :code THEN streak + 1
                     ELSE 1 END, streak_stage = :stage, streak_code = :code
-                WHERE job = :batch
+                WHERE job = :batch AND stopped IS NULL
                 """, ["batch": batch, "stage": stage, "code": group.code])
         }
     }

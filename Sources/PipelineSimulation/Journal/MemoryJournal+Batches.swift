@@ -49,7 +49,7 @@ extension MemoryJournal: BatchJournal {
     ) async throws(JournalFailure) {
         try edit(batch) { (kept, _) throws(JournalFailure) in
             (kept.sources, kept.folder, kept.settings) = (record.sources, record.folder, record.settings)
-            (kept.place, kept.isRead, kept.streak) = (record.place, false, record.streak)
+            (kept.place, kept.isRead, kept.streak, kept.isStopped) = (record.place, false, record.streak, false)
         }
     }
 
@@ -89,7 +89,7 @@ extension MemoryJournal: BatchJournal {
                 guard keys?.contains(before.key) ?? true else { continue }
                 if rows.beginAgain(before, &record) { count += 1 }
             }
-            record.streak = FailureStreak()
+            (record.streak, record.isStopped) = (FailureStreak(), false)
             return count
         }
     }
@@ -131,7 +131,10 @@ extension MemoryJournal: BatchJournal {
     }
 
     package func stop(_ cause: SuspensionCause?, _ batch: Lease) async throws(JournalFailure) {
-        try edit(batch) { (record, _) throws(JournalFailure) in if cause == nil { record.streak = FailureStreak() } }
+        try edit(batch) { (record, _) throws(JournalFailure) in
+            record.isStopped = cause != nil
+            if cause == nil { record.streak = FailureStreak() }
+        }
     }
 
     package func items(

@@ -40,9 +40,9 @@ extension BatchSession {
                 in: journal, hint: "choose another --batch for the files of this machine: each is read where it is")
             if given.results == nil { batch.settings.results = earlier.settings.results }
             batch.settings.unpriced = earlier.unpricedCount
-            if !given.changed, !given.retryFailed, earlier.streak.count >= batch.settings.stopAfter {
-                batch.streak = earlier.streak
-            }
+            // One that has ended begins what rows are new.
+            let stillStops = found.snapshot.ended == nil && earlier.streak.count >= batch.settings.stopAfter
+            if stillStops, !given.changed, !given.retryFailed { batch.streak = earlier.streak }
             if !given.retryFailed {
                 batch.settings.from = earlier.settings.from
                 batch.settings.forgiven = min(earlier.settings.forgiven, earlier.count(.failed))
