@@ -339,7 +339,7 @@ import Testing
         let removal = "curl -X DELETE https://api.example.com/v1/jobs/OLD"
         let guessed = try CurlDocument(["\(commands[0])\n\(removal)"], name: "made").text()
         #expect(guessed.contains("// guess: DELETE does not ask for a state"), "\(guessed)")
-        let more = Array(repeating: commands[1], count: 4).joined(separator: "\n")
+        let more = Array(repeating: commands[1], count: 5).joined(separator: "\n")
         #expect(throws: CurlMistake.self) { try CurlDocument([more], name: "made").text() }
     }
 
@@ -373,10 +373,46 @@ import Testing
             mistake?.message.contains(message) == true && mistake?.hint.isEmpty == false, "\(mistake?.message ?? "")")
     }
 
-    @Test("four commands are too many")
+    /// The order was taken for the poll: eleven jobs in fourteen seconds.
+    @Test(
+        "an upload before the submit is a stage of its own, which the submit waits for",
+        arguments: ["curl -X POST --data-binary @a.wav https://h.example/upload", "curl -F f=@a.wav https://h.example/f"])
+    func uploadFirst(upload: String) throws {
+        let order = #"curl https://h.example/jobs --json "{\"audio\": \"$UPLOAD_URL\", \"model\": \"small\"}""#
+        let poll = "curl https://h.example/jobs/7f1e9b22"
+        let made = try document(upload, order, poll)
+        let stages = made.json["stages"]
+        #expect(stages?[0]?["capture"] == ["url": "$.url"], "\(made.text)")
+        #expect(stages?[1]?["needs"] == ["upload"] && stages?[1]?["kind"] == "compute", "\(made.text)")
+        #expect(stages?[1]?["submit"]?["json"]?["audio"] == "${{ stages.upload.url }}", "\(made.text)")
+        #expect(stages?[1]?["poll"]?["GET"] == "/jobs/${{ self.id }}", "\(made.text)")
+        let whole = try document(upload, order, poll, "curl https://h.example/jobs/7f1e9b22/text -o talk.txt")
+        #expect(whole.json["stages"]?[2]?["request"]?["GET"] == "/jobs/${{ stages.job.id }}/text", "\(whole.text)")
+        let two = try document(upload, order)
+        #expect(two.json["stages"]?[1]?["needs"] == ["upload"] && two.json["stages"]?[1]?["kind"] == "request")
+        let put = try document("curl -T a.wav https://s.example/a?sig=1", order, poll)
+        #expect(put.json["stages"]?[0]?["kind"] == "upload" && put.json["stages"]?[1]?["needs"] == ["upload"])
+        let post = try document("curl https://h.example/jobs -d a=1", "curl https://h.example/jobs/7f1e9b22 -d b=1")
+        #expect(post.text.contains("guess: POST may order at each poll"), "\(post.text)")
+    }
+
+    @Test(
+        "a variable is a credential as a whole, with a scheme before it or none",
+        arguments: [
+            ("$AAI_KEY", "${{ secrets.AAI_KEY }}"), ("$AAI", "${{ secrets.AAI }}"),
+            ("Token $AAI", "Token ${{ secrets.AAI }}"), ("$KIND $AAI", "${{ env.KIND }} ${{ secrets.AAI }}"),
+            ("$A$B", "${{ secrets.A }}"),
+        ])
+    func bareCredential(value: String, written: String) throws {
+        let made = try document("curl https://h.example/x -H \"Authorization: \(value)\"")
+        let with = made.json["services"]?["example"]?["with"] ?? made.json["services"]?["h"]?["with"]
+        #expect(with?[0]?["headers"]?["Authorization"]?.string == written, "\(made.text)")
+    }
+
+    @Test("five commands are too many")
     func tooMany() {
         #expect(throws: CurlMistake.self) {
-            try CurlDocument(Array(repeating: "curl https://h.example", count: 4), name: "made").text()
+            try CurlDocument(Array(repeating: "curl https://h.example", count: 5), name: "made").text()
         }
     }
 }

@@ -11,8 +11,8 @@ struct InitCommand: WorkspaceCommand {
             Without a name it writes pipeline.json: an upload, a job and a download, with comments. With the name of \
             an example it writes that: \(ShippedExamples.names.joined(separator: ", ")).
 
-            With --from-curl it is made from one to three curl commands, as browsers and API pages give them: the submit, \
-            the poll, the download; one text may have several, a line each. Files become inputs, credentials secrets; \
+            With --from-curl it is made from one to four curl commands, as browsers and API pages give them: an upload, the \
+            submit, the poll, the download; one text may have several, a line each. Files become inputs, credentials secrets; \
             what is guessed is marked by comments. With --try the first one is sent, once: the id and the state are \
             where the response has them, and where the job is asked for is found without the second command.
 
@@ -29,7 +29,7 @@ struct InitCommand: WorkspaceCommand {
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("A curl command to make the pipeline from; up to three.", valueName: "command"))
+        help: ArgumentHelp("A curl command to make the pipeline from; up to four.", valueName: "command"))
     var fromCurl: [String] = []
 
     @Flag(

@@ -1,8 +1,8 @@
 import JSONPath
 import PipelineCore
 
-/// The document that one to three curl commands become: one a request, two or three a job that is submitted, polled and
-/// downloaded. What is guessed is marked by a comment.
+/// The document that one to four curl commands become: one a request, two or three a job that is submitted, polled and
+/// downloaded, after an upload that the job is about. What is guessed is marked by a comment.
 struct CurlDocument {
     private let commands: [CurlInvocation]
     private let name: String
@@ -12,7 +12,7 @@ struct CurlDocument {
     private let trial: CurlTrial?
 
     /// - Parameters:
-    ///   - commands: texts of commands, in the order: submit, poll, download.
+    ///   - commands: texts of commands, in the order: upload, submit, poll, download.
     ///   - name: of the pipeline.
     ///   - trial: what sending the first one has shown; nil where all is guessed.
     init(_ texts: [String], name: String, trial: CurlTrial? = nil) throws(CurlMistake) {
@@ -36,16 +36,11 @@ struct CurlDocument {
         var targets: [CurlTarget] = []
         for command in commands { targets.append(try CurlTarget(command, &services)) }
         var stages: [String] = []
-        let download = commands.last.map { $0.output != nil } ?? false
-        if commands.count == 1 {
-            stages.append(single(commands[0], targets[0]))
-        } else if commands.count == 2, download {
-            stages.append(request(commands[0], targets[0], id: "ask", capture: true))
-            stages.append(self.download(commands[1], targets[1], after: "ask", idOf: nil))
+        if commands.hasUpload {
+            stages.append(upload(commands[0], targets[0]))
+            stages += after(stages: "upload", jobStages(commands[1...], Array(targets[1...])))
         } else {
-            let id = targets[1].idSegment
-            stages.append(compute(targets))
-            if commands.count == 3 { stages.append(self.download(commands[2], targets[2], after: "job", idOf: id)) }
+            stages = jobStages(commands[...], targets)
         }
         let serviceLines = services.lines.map { filled($0) }
         let left = commands.flatMap(\.remarks) + targets.flatMap(\.remarks) + inputs.remarks + remarks
@@ -64,6 +59,47 @@ struct CurlDocument {
     }
 
     // MARK: Stages
+
+    /// The stages of the commands that submit a job, poll it and download what it made; or of one request.
+    private mutating func jobStages(_ slice: ArraySlice<CurlInvocation>, _ targets: [CurlTarget]) -> [String] {
+        let commands = Array(slice)
+        if commands.count == 1 { return [single(commands[0], targets[0])] }
+        if commands.count == 2, commands[1].output != nil {
+            let ask = request(commands[0], targets[0], id: "ask", capture: true)
+            return [ask, download(commands[1], targets[1], after: "ask", idOf: nil)]
+        }
+        let id = targets[1].idSegment
+        let job = compute(commands, targets)
+        return commands.count == 3 ? [job, download(commands[2], targets[2], after: "job", idOf: id)] : [job]
+    }
+
+    /// The stage of the first command, whose file the job is about.
+    private mutating func upload(_ command: CurlInvocation, _ target: CurlTarget) -> String {
+        if command.uploads != nil { return single(command, target) }
+        return stage(
+            "upload", "request", target,
+            [
+                "\"request\": { \(members(of: command, target)) }",
+                "// guess: where the response has what the next request names",
+                "\"capture\": { \"url\": \"$.url\" }",
+            ])
+    }
+
+    /// The stages after the one that uploads: the first waits for it, and what its only variable stands for is likely what
+    /// the upload's response gave.
+    private mutating func after(stages upload: String, _ stages: [String]) -> [String] {
+        guard var first = stages.first else { return [] }
+        let kind = first.firstMatch(of: /"kind": "[a-z]+",/)
+        if let kind { first.insert(contentsOf: " \"needs\": [\"\(upload)\"],", at: kind.range.upperBound) }
+        let variables = Set(first.matches(of: /\$\{\{ env\.([A-Za-z0-9_]+) \}\}/).map { String($0.output.1) })
+        if variables.count == 1, let name = variables.first, commands[0].uploads == nil {
+            first = first.replacing("${{ env.\(name) }}", with: "${{ stages.\(upload).url }}")
+            remarks.append("guess: $\(name) is what the response to the upload gives, ${{ stages.\(upload).url }}")
+        } else {
+            remarks.append("guess: the job is about the file of stage '\(upload)'; write where the submit names it")
+        }
+        return [first] + stages.dropFirst()
+    }
 
     private mutating func single(_ command: CurlInvocation, _ target: CurlTarget) -> String {
         if let path = command.uploads {
@@ -96,7 +132,7 @@ struct CurlDocument {
         return stage(id, "request", target, lines)
     }
 
-    private mutating func compute(_ targets: [CurlTarget]) -> String {
+    private mutating func compute(_ commands: [CurlInvocation], _ targets: [CurlTarget]) -> String {
         let (submit, poll) = (targets[0], targets[1])
         let id = trial?.id.flatMap { poll.contains(id: $0.value) ? $0.value : nil }
         var path = poll.path(replacingID: "${{ self.id }}", id)
@@ -122,8 +158,9 @@ struct CurlDocument {
             status.insert(
                 "  // guess: no part of the address looks like an id; write ${{ self.id }} where it stands", at: 1)
         }
-        if !["GET", "POST"].contains(commands[1].method) {
-            status.insert("  // guess: \(commands[1].method) does not ask for a state; is this the poll?", at: 1)
+        if commands[1].isOrder || !["GET", "POST"].contains(commands[1].method) {
+            let doubt = commands[1].isOrder ? "may order at each poll" : "does not ask for a state"
+            status.insert("  // guess: \(commands[1].method) \(doubt); is this the poll?", at: 1)
         }
         if targets.count == 3, !targets[2].contains(id: poll.idSegment) {
             status[status.count - 1] += ","
@@ -254,6 +291,30 @@ struct CurlDocument {
         if !output.isEmpty, output != "-" { return output }
         let last = target.path.split(separator: "/").last.map(String.init) ?? ""
         return last.isEmpty || last.contains("{") ? "result.out" : last
+    }
+}
+
+extension [CurlInvocation] {
+    /// True if the first one is sent before the submit: it sends a file that the job is about, or something else that the
+    /// second one's order needs.
+    var hasUpload: Bool {
+        switch count {
+        case 2: self[0].sendsFile && self[1].isOrder
+        case 3: self[1].isOrder && !self[2].isOrder && self[2].output == nil
+        default: count == 4
+        }
+    }
+}
+
+extension CurlInvocation {
+    fileprivate var sendsFile: Bool {
+        let isData = data.contains { if case .file = $0 { true } else { false } }
+        return isData || uploads != nil || parts.contains { if case .file = $0 { true } else { false } }
+    }
+
+    /// True if it may begin something at the service each time that it is sent.
+    fileprivate var isOrder: Bool {
+        ["POST", "PUT", "PATCH"].contains(method) && (!data.isEmpty && !isDataInQuery || !parts.isEmpty)
     }
 }
 

@@ -11,13 +11,13 @@ struct CurlScript {
     /// The remarks on the commands that are left out, a sentence each.
     private(set) var remarks: [String] = []
 
-    /// - Parameter texts: of one to three commands together, each text of at least one.
+    /// - Parameter texts: of one to four commands together, each text of at least one.
     init(_ texts: [String]) throws(CurlMistake) {
         for text in texts { try read(text) }
-        guard (1...3).contains(commands.count) else {
+        guard (1...4).contains(commands.count) else {
             throw CurlMistake(
                 "\(commands.count) commands were given",
-                hint: "give one to three: the submit, the poll and the download")
+                hint: "give one to four: an upload, the submit, the poll and the download")
         }
     }
 

@@ -36,6 +36,11 @@ struct CurlTrial {
                 "--try reads the response of the first command, which writes it to a file",
                 hint: "leave -o out of the first command")
         }
+        guard !commands.hasUpload else {
+            throw CurlMistake(
+                "--try sends the first command, which is not the submit here",
+                hint: "leave the upload out, and write it into the document afterwards")
+        }
         let response = try program.run(script.commands[0])
         remarks.append("tried: \(submit.method) \(Self.bare(submit.url)) answered \(response.status)")
         guard (200...299).contains(response.status) else {

@@ -216,7 +216,7 @@ struct ShellWords {
         while end < scalars.count, Self.isNamePart(scalars[end], isFirst: end == start) { end += 1 }
         let name = String(String.UnicodeScalarView(scalars[start..<end]))
         guard !name.isEmpty, !isBraced || end < scalars.count && scalars[end] == "}" else {
-            if next == "(" { remarks.append("a command in $(…) was left as text: write its value, or an expression") }
+            if next == "(" { remarks.append("a command in $(…) is not run here: what it prints is yours to give") }
             return append("$")
         }
         begin()
