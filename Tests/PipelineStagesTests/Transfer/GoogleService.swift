@@ -14,6 +14,10 @@ final class GoogleService: LoopbackService {
         /// Cuts the next requests with bytes after so many each; what is kept is a multiple of 256 KiB.
         var cuts: [Int64] = []
         var keepsNothing = false
+        /// Takes all bytes of each request, and keeps none.
+        var forgets = false
+        /// Says of so many requests that it has all bytes and is not done, once it has them.
+        var unfinished = 0
         /// Statuses of the next answers to anything about a session.
         var statuses: [Int] = []
         var lostAnswers = 0
@@ -56,7 +60,13 @@ final class GoogleService: LoopbackService {
         guard request.method == "PUT", let range = request.header("Content-Range"), range.hasPrefix("bytes ") else {
             return .status(400)
         }
-        if session.isComplete { return final(session) }
+        if session.isComplete {
+            let isDone = state.withLock { state in
+                defer { state.faults.unfinished -= 1 }
+                return state.faults.unfinished <= 0
+            }
+            return isDone ? final(session) : held(session)
+        }
         let words = range.dropFirst(6).split(separator: "/")
         guard words.last.flatMap({ Int($0) }) == session.total else { return .status(400, body: "wrong total") }
         let isLast = words[0] == "*" ? session.total == 0 : words[0].hasSuffix("-\(session.total - 1)")
@@ -97,6 +107,7 @@ final class GoogleService: LoopbackService {
         return ScriptedAnswer([
             .readBody,
             .then { whole in
+                if self.state.withLock(\.faults.forgets) { return self.held(Session(total: 0)) }
                 let (session, isLost) = self.state.withLock { state in
                     state.sessions[name]?.bytes += whole.body
                     state.sessions[name]?.isComplete = isLast
@@ -105,7 +116,8 @@ final class GoogleService: LoopbackService {
                     return (state.sessions[name] ?? Session(total: 0), isLost)
                 }
                 if isLost { return ScriptedAnswer([.reset]) }
-                return isLast ? self.final(session) : self.held(session)
+                let isDone = self.state.withLock { $0.faults.unfinished <= 0 }
+                return isLast && isDone ? self.final(session) : self.held(session)
             },
         ])
     }

@@ -67,6 +67,24 @@ struct GoogleUploadTests {
         #expect(service.sessions["s1"]?.bytes == content)
     }
 
+    /// Nine times 20 MB went out within a third of a second.
+    @Test("to a service that takes bytes and keeps none is sent twice, and no oftener")
+    func forgetful() async throws {
+        let service = try GoogleService(.init(forgets: true))
+        let bench = try bench(service.url)
+        let refusal = await bench.run().refusal
+        #expect(refusal?.contains("keeps none of the bytes that it takes") == true, "\(refusal ?? "nothing")")
+        #expect(service.received == 6_000_000, "\(service.lines)")
+    }
+
+    @Test("to a service that has all bytes and is not done waits for its end, with pauses")
+    func unfinished() async throws {
+        let service = try GoogleService(.init(unfinished: 6))
+        let bench = try bench(service.url)
+        #expect(await bench.run().finished?["size"] == "3000000")
+        #expect(service.received == 3_000_000, "\(service.lines)")
+    }
+
     @Test("goes in stretches of whole 256 KiB where nothing of a broken one is kept")
     func granularity() async throws {
         let service = try GoogleService(.init(cuts: [1_000_000], keepsNothing: true))

@@ -134,7 +134,11 @@ struct GoogleSession: UploadSession, Equatable {
                 position.chunk.noteSent(kept - start, in: response.timings)
                 return send(from: kept)
             }
-            return askAgain("the service keeps none of the bytes that it takes")
+            if count == 0, kept == position.total {
+                // It has all, and has not finished with them.
+                return position.detours.areFew ? askAgain("") : .fail(.busy)
+            }
+            return position.detours.addResent("the service keeps none of the bytes that it takes") ?? ask()
         case 404, 410, 499: return .fail(.gone)
         case 413: return position.chunk.shrink(below: count) ? ask() : .fail(.refused)
         // It disagrees about what it has.
