@@ -85,6 +85,7 @@ struct DocumentChanges {
                 "has a submit of which nobody knows whether it arrived, and it, or its service, is another by now", hint
             )
         }
+        if Self.keepsNothing(was, steps) { return nil }
         if job.submitsAgain(stage) {
             if asksAgain(was, says), !(plan.stage(stage).map(job.remoteJobsGivenUp) ?? [:]).isEmpty {
                 return nil
@@ -116,6 +117,18 @@ extension DocumentChanges {
     private func hasOtherContext(_ was: JSONObject) -> Bool {
         old?["with"] != new?["with"]
             || was["service"]?.string.map { old?["services"]?[$0] != new?["services"]?[$0] } == true
+    }
+
+    /// Returns whether a stage sends a file in one request, which was refused: nothing of it is at the service, and it is sent as
+    /// it is by then.
+    private static func keepsNothing(_ was: JSONObject, _ steps: [StepKey: StepRecord]) -> Bool {
+        guard was["kind"]?.string == "upload", ["put", "multipart"].contains(was["protocol"]?.string),
+            was["complete"] == nil
+        else { return false }
+        return steps.values.allSatisfy { step in
+            guard case .failed(let failure) = step.state else { return false }
+            return (failure.status ?? 0) >= 400
+        }
     }
 
     private static func keysChanged(from was: JSONObject, to says: JSONObject) -> Set<String> {

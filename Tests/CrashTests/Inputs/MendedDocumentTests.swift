@@ -19,6 +19,8 @@ struct MendedDocumentTests {
         func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
             counts.withLock { counts in
                 switch (request.method, request.path) {
+                case ("PUT", "/wrong"): return .status(415, body: "no such type")
+                case ("PUT", _) where request.text.contains("broken"): return .status(422, body: "no film")
                 case ("PUT", _):
                     counts.uploads += 1
                     return .json(#"{"id": "f1", "size": 1}"#)
@@ -114,6 +116,27 @@ struct MendedDocumentTests {
             #expect(!shown.output.contains("has changed"), "\(shown)")
             let none = try await scene.call("retry", "film", "--changed")
             #expect(none.cause == .exited(64) && none.errors.contains("has failed"), "\(none)")
+        }
+    }
+
+    /// What was refused is nowhere, so that nothing can be what it was not.
+    @Test("sends a file that was refused as the document, or the file, says by then")
+    func refusedUpload() async throws {
+        let wrong = Self.document().replacing(#""PUT": "/files""#, with: #""PUT": "/wrong""#)
+        try await withScene(wrong) { scene in
+            try scene.workplace.write("film.json", Self.document())
+            let mended = try await scene.call("retry", "film", "--changed")
+            #expect(mended.cause == .exited(0), "\(mended)")
+            #expect(scene.service.seen == [1, 1, 1])
+        }
+        try await withScene(of: Self.document()) { scene in
+            try scene.workplace.write("film.mov", "broken")
+            let end = try await scene.call("run", "film.json", "-i", "video=film.mov", "--key", "film")
+            #expect(end.cause == .exited(1) && end.errors.contains("422"), "\(end)")
+            try scene.workplace.write("film.mov", "the film, whole")
+            let again = try await scene.call("resume", "film")
+            #expect(again.cause == .exited(0), "\(again)")
+            #expect(scene.service.seen == [1, 1, 1])
         }
     }
 

@@ -30,6 +30,26 @@ struct UploadRun {
     }
 
     mutating func perform() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        do throws(StageFailure) {
+            return try await goOn()
+        } catch {
+            try await forgetSource(refusedBy: error)
+            throw error
+        }
+    }
+
+    /// What goes in one request and was refused is nowhere: the next attempt, which only a person can order, sends the file as
+    /// it is by then.
+    private mutating func forgetSource(refusedBy failure: StageFailure) async throws(StageFailure) {
+        guard case .failed(let failed) = failure, failed.kind == .definite, (failed.failure.status ?? 0) >= 400,
+            attempt.stage.mode.startsAgain, !attempt.stage.offersResumption, attempt.stage.complete == nil,
+            await !attempt.context.hasOpenSubmit
+        else { return }
+        writer.checkpoint.source = nil
+        try await writer.commit(progressed: false)
+    }
+
+    private mutating func goOn() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         if let begun, begun != attempt.source.fingerprint { throw await attempt.endAsChanged(&writer) }
         try await attempt.checkFacts()
         if case .overtaken = writer.checkpoint.phase {
