@@ -54,6 +54,10 @@ extension JobExecutor {
         while state.isDelivering, ports.clock.elapsed < end {
             // Whoever stops a job that has ended does not want to wait for its notifications.
             if case .stop = try await takeDelivery() { break }
+            if state.isStopped { continue }
+            // There may be more than are sent at a time.
+            _ = try await take(.notify)
+            try await act(&group)
         }
         // A sink that is given up says so; one that took its notification at the last moment must be heard too.
         group.cancelAll()
