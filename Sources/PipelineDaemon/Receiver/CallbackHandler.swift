@@ -78,7 +78,12 @@ struct CallbackHandler: Sendable {
                 level: .warning, job: id, step: step)
             return .later
         case .success(let proof):
-            if let proof, !proof.accepts(push, now: now.milliseconds / 1000) { return .unverified }
+            if let proof, !proof.accepts(push, now: now.milliseconds / 1000) {
+                log.note(
+                    "a push for \(step) of job \(id) was refused: it does not prove that it knows the secret of \"verify\"",
+                    level: .warning, job: id, step: step)
+                return .unverified
+            }
         }
         let sealing = CaptureSealing(scope.secrets.map { ($0.key, $0.value) }, seal: seal)
         var response: JSON?

@@ -159,9 +159,18 @@ struct CallbackTests {
             #expect(await RawPost.send(to: path, port: port, body: body) == 401)
             service.remote.finish()
             #expect(await RawPost.send(to: path, port: port, headers: Self.signed(body), body: body) == 204)
-            #expect(await run.end.cause == .exited(0))
+            let end = await run.end
+            #expect(end.cause == .exited(0) && !end.errors.contains("no push can come"), "\(end)")
+            #expect(await daemon.hasWritten("was refused: it does not prove"), "\(daemon.text)")
             daemon.signal(SIGTERM)
             #expect(await daemon.end.cause == .exited(0))
+            let deaf = try workplace.program.start(
+                ["run", file, "--output", workplace.output] + (more.isEmpty ? [] : more + ["--batch", "other"]),
+                environment: workplace.environment(address.merging(["PIPELINE_SECRET_HOOK": Self.secret]) { $1 }),
+                folder: workplace.folder)
+            #expect(await deaf.hasWritten("no push can come to this job"), "\(deaf.text)")
+            deaf.signal(SIGTERM)
+            _ = await deaf.end
         }
     }
 
