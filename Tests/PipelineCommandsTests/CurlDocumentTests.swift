@@ -376,7 +376,9 @@ import Testing
     /// The order was taken for the poll: eleven jobs in fourteen seconds.
     @Test(
         "an upload before the submit is a stage of its own, which the submit waits for",
-        arguments: ["curl -X POST --data-binary @a.wav https://h.example/upload", "curl -F f=@a.wav https://h.example/f"])
+        arguments: [
+            "curl -X POST --data-binary @a.wav https://h.example/upload", "curl -F f=@a.wav https://h.example/f",
+        ])
     func uploadFirst(upload: String) throws {
         let order = #"curl https://h.example/jobs --json "{\"audio\": \"$UPLOAD_URL\", \"model\": \"small\"}""#
         let poll = "curl https://h.example/jobs/7f1e9b22"

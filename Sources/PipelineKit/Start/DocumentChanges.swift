@@ -25,8 +25,12 @@ struct DocumentChanges {
 
     /// Throws unless what is done of the job would have been done with the document too.
     ///
-    /// - Parameter again: the stages that begin again.
-    func check(_ plan: Plan, for job: JobSnapshot, besides again: Set<String>) throws(StepFailure) {
+    /// - Parameters:
+    ///   - again: the stages that begin again.
+    ///   - found: the steps of which it is known by now that their submits were accepted.
+    func check(
+        _ plan: Plan, for job: JobSnapshot, besides again: Set<String>, found: Set<StepKey>
+    ) throws(StepFailure) {
         let (record, name) = (job.record, job.record.sourceName)
         func refusal(_ what: String) -> StepFailure {
             StepFailure("\(name) \(what)", hint: "'pipeline run \(name)' begins a job with it")
@@ -45,7 +49,7 @@ struct DocumentChanges {
                 throw refusal("has no stage '\(missing)' any more, which this job has")
             }
             for (id, was) in known.sorted(by: { $0.key < $1.key }) where !again.contains(id) {
-                guard let says = named[id], let done = done(of: id, was, otherThan: says, plan, in: job) else {
+                guard let says = named[id], let done = done(of: id, was, otherThan: says, plan, in: job, found) else {
                     continue
                 }
                 throw StepFailure(
@@ -64,12 +68,17 @@ struct DocumentChanges {
     /// Returns what is done of a stage that it would not have done as it is by now, and what to do where that is not to begin
     /// it again; nil for nothing.
     private func done(
-        of stage: String, _ was: JSONObject, otherThan says: JSONObject, _ plan: Plan, in job: JobSnapshot
+        of stage: String, _ was: JSONObject, otherThan says: JSONObject, _ plan: Plan, in job: JobSnapshot,
+        _ found: Set<StepKey>
     ) -> (words: String, hint: String?)? {
         let other = "and says something else by now"
         let steps = job.steps.filter { $0.key.stage == stage }
         let changed = Self.keysChanged(from: was, to: says)
-        let submits = steps.keys.compactMap { job.submits[$0] }
+        let submits = steps.keys.compactMap { key -> SubmitRecord? in
+            guard var submit = job.submits[key] else { return nil }
+            if found.contains(key) { submit.phase = .submitted }
+            return submit
+        }
         if !changed.isSubset(of: Self.apart) {
             let items = steps.filter { $0.key.item != nil && $0.value.state.name == .succeeded }.count
             if items > 0 { return ("has done \(items) of its items, \(other)", nil) }

@@ -119,6 +119,35 @@ struct MendedDocumentTests {
         }
     }
 
+    /// Its order was there, and its id stood in the response that was printed.
+    @Test("takes the id of an accepted job out of the response that was kept, where it was looked for at a wrong place")
+    func captureOfSubmit() async throws {
+        let wrong = Self.document().replacing(#""$.id" } },\#n      "poll""#, with: ##""$.job" } }, "poll""##)
+        try await withScene(of: wrong) { scene in
+            let end = try await scene.call("run", "film.json", "-i", "video=film.mov", "--key", "film")
+            #expect(end.cause == .exited(3) && end.errors.contains(#"{"id": "j1"}"#), "\(end)")
+            #expect(
+                end.errors.contains(/if that has what is captured, mend "capture", then: pipeline retry \w+ --changed/))
+            let same = try await scene.call("retry", "film", "--changed")
+            #expect(same.cause == .exited(3), "\(same)")
+            try scene.workplace.write("film.json", wrong.replacing("$.job", with: "$.jobs[0]"))
+            let still = try await scene.call("retry", "film", "--changed")
+            #expect(still.cause == .exited(2) && still.errors.contains("does not have what film.json"), "\(still)")
+            let mended = Self.document()
+            for other in [mended.replacing("fast", with: "slow"), mended.replacing("/jobs\"", with: "/others\"")] {
+                try scene.workplace.write("film.json", other)
+                let end = try await scene.call("retry", "film", "--changed")
+                #expect(end.cause == .exited(2) && end.errors.contains("says something else"), "\(end)")
+            }
+            #expect(scene.service.seen == [1, 1, 0])
+            try scene.workplace.write("film.json", mended)
+            let right = try await scene.call("retry", "film", "--changed")
+            #expect(right.cause == .exited(0) && right.errors.contains("was kept, and has id = j1"), "\(right)")
+            #expect(scene.service.seen == [0, 0, 1])
+            #expect(scene.workplace.bytes(scene.workplace.path("note.txt")) == Array("j1".utf8))
+        }
+    }
+
     /// What was refused is nowhere, so that nothing can be what it was not.
     @Test("sends a file that was refused as the document, or the file, says by then")
     func refusedUpload() async throws {

@@ -141,16 +141,29 @@ struct RetryCommand: WorkspaceCommand {
         of jobs: [OwnedJob], _ given: SecretAssignments, by session: JobSession
     ) async throws -> ExitStatus? {
         var mended: [MendedDocument] = []
+        var accepted: [(job: JobRecord, captures: [StepKey: JSONObject])] = []
         let scope = from.map(RestartScope.from) ?? .failed
         for brief in jobs {
             let job = try await session.whole(brief)
             if let owner = job.owner { throw JournalFailure.owned(by: owner) }
             try await job.checkMachine(in: session.journal)
-            if case .unknown = try await Self.decide(job, PlanCache(session.workspace), from: from, item: nil) {
-                return try await session.refuseUnknown(job.snapshot)
+            let record = job.snapshot.record
+            let answers = KeptAnswers(of: job.snapshot, in: session.workspace.exchanges.records(of: record.id))
+            let plans = PlanCache(session.workspace)
+            var isUnknown =
+                if case .unknown = try await Self.decide(job, plans, from: from, item: nil) { true } else { false }
+            if isUnknown, from != nil || answers.isEmpty { return try await session.refuseUnknown(job.snapshot) }
+            let document = try await MendedDocument.read(for: job.snapshot, scope, answers, in: session.workspace)
+            let own = SourceText(name: record.sourceName, text: record.source)
+            let found = document?.found ?? answers.captures(by: own)
+            if isUnknown, job.snapshot.steps.allSatisfy({ $0.value.state.name != .unknown || found[$0.key] != nil }) {
+                isUnknown = false
             }
-            guard let document = try await MendedDocument.read(for: job.snapshot, scope, in: session.workspace) else {
-                session.console.note("note: \(SafeText.line(job.snapshot.record.sourceName)) is what this job has")
+            if isUnknown { return try await session.refuseUnknown(job.snapshot) }
+            if !found.isEmpty { accepted.append((document?.record ?? record, found)) }
+            guard let document else {
+                session.console.note("note: \(SafeText.line(record.sourceName)) is what this job has")
+                for note in MendedDocument.notes(on: found) { session.console.note("note: \(SafeText.line(note))") }
                 continue
             }
             try await session.checkSecrets(of: document.plan, for: document.record)
@@ -160,10 +173,25 @@ struct RetryCommand: WorkspaceCommand {
             mended.append(document)
         }
         for document in mended {
-            for note in document.notes { session.console.note("note: \(note)") }
+            for note in document.notes { session.console.note("note: \(SafeText.line(note))") }
             try await session.journal.adoptAlone(document)
         }
+        for (record, captures) in accepted {
+            try await settle(captures, of: record, by: session)
+        }
         return nil
+    }
+
+    /// Has a job know of submits that they were accepted, and what their responses gave.
+    private func settle(
+        _ captures: [StepKey: JSONObject], of record: JobRecord, by session: JobSession
+    ) async throws {
+        let workspace = session.workspace
+        let engine = try workspace.engine(journal: session.journal, secrets: try workspace.secrets()) { _ in }
+        let plan = try await workspace.plan(of: record)
+        for (key, values) in captures.sorted(by: { $0.key < $1.key }) {
+            try await engine.resolve(record.id, key, plan: plan, as: .found(values))
+        }
     }
 
     /// The item of a `forEach` that `--item` means in a job; nil for the job of an item of a batch, which it means itself.

@@ -132,6 +132,8 @@ struct EndReporter: Sendable {
         var report = EndReport(.unknown)
         let plan = try await workspace.plan(of: job.record)
         let clock = TimeText(now: SystemClock().now)
+        let exchanges = workspace.exchanges.records(of: job.record.id)
+        let answers = KeptAnswers(of: job, in: exchanges)
         for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) {
             guard case .unknown(_, let submit) = step.state, let stage = plan.stage(key.stage) else {
                 if let open = job.openSubmit(of: key) { noteOpen(open, of: key, job, clock, &report) }
@@ -147,6 +149,14 @@ struct EndReporter: Sendable {
             report.note("stage '\(key)': it is not known whether the service took the submit (key \(submit.key))")
             report.note("  since: \(clock.ago(submit.since)) (\(clock.clock(submit.since)))")
             report.note("  because: \(submit.reason)")
+            if answers.has(key), let response = LastResponse(of: key, in: exchanges) {
+                report.note("  \(response.line(clock))")
+                if job.record.item == nil {
+                    report.note(
+                        "  if that has what is captured, mend \"capture\", then: \(DocumentNote.command(of: job.record))"
+                    )
+                }
+            }
             report.note("  look at the service, then type one of:")
             way(flags, flags == "--id ID" ? "it is there, under this id" : "it is there, with these values")
             way("--resubmit", "it is not there: send it again")

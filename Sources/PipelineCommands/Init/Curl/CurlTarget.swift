@@ -113,7 +113,9 @@ struct CurlTarget {
 
     private static func authorization(_ value: String, _ label: String) -> String {
         // A variable is one word, and has blanks in its form here.
-        let words = value.replacing(/\$\{\{ [a-z]+\.[A-Za-z0-9_]+ \}\}/) { String(repeating: "x", count: $0.output.count) }
+        let words = value.replacing(/\$\{\{ [a-z]+\.[A-Za-z0-9_]+ \}\}/) {
+            String(repeating: "x", count: $0.output.count)
+        }
         let length = words.prefix { $0 != " " }.count
         let parts = length == words.count ? [value[...]] : [value.prefix(length), value.dropFirst(length + 1)]
         let scheme = parts.first?.lowercased() ?? ""

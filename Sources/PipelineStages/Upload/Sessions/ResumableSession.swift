@@ -317,7 +317,8 @@ struct ResumableSession: UploadSession, Equatable {
         guard isComplete ?? ((offset ?? total) >= total) == false else { return .done }
         let complaint = "the service takes all bytes and says that the upload is not complete"
         // One that says it keeps none is sent them once more, and not nine times.
-        let end = offset == start && start < total ? position.detours.addResent(complaint) : position.detours.add(complaint)
+        let end =
+            offset == start && start < total ? position.detours.addResent(complaint) : position.detours.add(complaint)
         return end ?? ask()
     }
 
