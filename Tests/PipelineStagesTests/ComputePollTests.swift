@@ -42,6 +42,20 @@ struct ComputePollTests {
                 == "the job was cancelled at service 'api'")
     }
 
+    /// The hint to let the value be missing had a job succeed that had failed.
+    @Test("a value that is missing at the end of a job with an error is none to be left out")
+    func errorAtEnd() async throws {
+        let until = #""until": "response.body.done == true", "capture": { "uri": "$.response.uri" }"#
+        func hint(_ body: String) async throws -> String? {
+            guard case .failure(.failed(let failed)) = try await firstOutcome(until, 200, body) else { return nil }
+            return failed.failure.hint
+        }
+        #expect(
+            try await hint(#"{"done": true, "error": {"code": 3}}"#)?.contains(
+                #""failWhen": "response.body.error != null""#) == true)
+        #expect(try await hint(#"{"done": true, "error": null}"#)?.contains("if it may be missing") == true)
+    }
+
     /// The job was given up, and ran on.
     @Test("a poll that is answered with nothing new says that the job runs on (304)")
     func notModified() async throws {

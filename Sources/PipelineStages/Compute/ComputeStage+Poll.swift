@@ -69,7 +69,12 @@ extension ComputeStage {
         case .refused(let failure): throw .definite(failure)
         case .succeeded(let answer):
             context.noteServed()
-            let ended = try requests.captures(captures, from: answer, of: rendered, in: context)
+            let ended: JSONObject
+            do throws(StageFailure) {
+                ended = try requests.captures(captures, from: answer, of: rendered, in: context)
+            } catch {
+                throw Self.doubting(error, answer)
+            }
             return .finished(await callback?.values(in: context, over: ended) ?? ended)
         case .running(let report):
             try await deadline.enforce(on: self)
@@ -144,5 +149,19 @@ extension PollDefinition {
         var measured = Measurements()
         measured.observe(.pollDelay, [service], max(0, (context.now - time).seconds))
         context.measure(measured)
+    }
+}
+
+extension ComputeStage {
+    /// A value that is captured at the end and missing, of a job that may have failed: a hint to let it be missing would have it
+    /// succeed.
+    fileprivate static func doubting(_ failure: StageFailure, _ answer: ServiceResponse) -> StageFailure {
+        guard case .failed(var failed) = failure, case .object(let members)? = try? answer.json(),
+            let name = ["error", "errors"].first(where: { members[$0].map { !$0.isNull && $0 != [] } ?? false })
+        else { return failure }
+        failed.failure.hint =
+            "the answer has an \"\(name)\": if that is how the job says that it failed, add to \"poll\": "
+            + "\"failWhen\": \"response.body.\(name) != null\""
+        return .failed(failed)
     }
 }

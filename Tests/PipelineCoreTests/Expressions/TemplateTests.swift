@@ -44,7 +44,7 @@ import Testing
             ),
             (
                 "-${{ inputs.list }}", "inputs.list is an array and cannot be put into a text",
-                "json(inputs.list) makes it a text", 5..<16
+                "inputs.list[0] is its first element; json(inputs.list) makes all of it a text", 5..<16
             ),
             ("-${{  item  }}", "item is an object and cannot be put into a text", "json(item) makes it a text", 6..<10),
         ])

@@ -34,7 +34,12 @@ extension Expression {
         if let scalar = value.scalarText { return scalar }
         let whole = SourceRange(start: 0, end: text.utf8.count)
         let shown = self.text(of: whole)
-        let hint = value.isNull ? "give a default: \(shown) ?? ''" : "json(\(shown)) makes it a text"
+        let hint =
+            switch value {
+            case .null: "give a default: \(shown) ?? ''"
+            case .array: "\(shown)[0] is its first element; json(\(shown)) makes all of it a text"
+            default: "json(\(shown)) makes it a text"
+            }
         throw .wrong(
             message: "\(shown) is \(value.kindName) and cannot be put into a text", hint: hint, range: place)
     }
