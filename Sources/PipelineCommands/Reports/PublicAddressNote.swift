@@ -5,30 +5,38 @@ import PipelineKit
 struct PublicAddressNote {
     private let lines: [String]
 
+    /// The way in which a job begins that waits for pushes.
+    enum Beginning {
+        /// It does not: the document is looked at.
+        case none
+        case attached
+        /// Another process makes the address: one that is there already, which has its own, or one that this command starts.
+        case detached
+    }
+
     /// Nil for a document that hands out none, and where a public address is set at which somebody takes pushes.
-    ///
-    /// - Parameter isDetached: true if another process makes the address: one that is there already, which has its own, or one
-    ///   that this command starts.
-    init?(of plan: Plan, _ settings: Settings, isDetached: Bool = false) {
+    init?(of plan: Plan, _ settings: Settings, _ beginning: Beginning = .none) {
         guard plan.handsOutCallbackURL else { return nil }
-        // Workers take them, and have addresses of their own.
-        let isElsewhere = settings.journalAddress != nil && (isDetached || settings.callbackURL != nil)
-        if isElsewhere || isDetached && settings.callbackURL != nil { return nil }
-        if isDetached || settings.callbackURL != nil {
-            if (try? BackgroundOwner(settings: settings).ask(.status)) != nil { return nil }
+        let hasAddress = settings.callbackURL != nil
+        // Workers take pushes where they are, and their addresses are their own.
+        let hasWorkers = settings.journalAddress != nil
+        var hasOwner: Bool { (try? BackgroundOwner(settings: settings).ask(.status)) != nil }
+        switch beginning {
+        case .none: if hasAddress { return nil }
+        case .attached: if hasAddress, hasWorkers || hasOwner { return nil }
+        case .detached: if hasAddress || hasWorkers || hasOwner { return nil }
         }
-        if settings.callbackURL != nil {
-            lines = [
+        lines =
+            hasAddress
+            ? [
                 "note: no push can come to this job: 'pipeline daemon', which takes them, does not run",
                 "  hint: start it in another terminal, or add --detach, which starts it",
             ]
-            return
-        }
-        lines = [
-            "note: no public address is set: self.callbackURL is null, and no service can push to this job",
-            "  hint: PIPELINE_CALLBACK_URL=https://…, or \"callbackURL\" of the configuration, says where 'pipeline daemon' "
-                + "is reached from outside",
-        ]
+            : [
+                "note: no public address is set: self.callbackURL is null, and no service can push to this job",
+                "  hint: PIPELINE_CALLBACK_URL=https://…, or \"callbackURL\" of the configuration, says where "
+                    + "'pipeline daemon' is reached from outside",
+            ]
     }
 
     func show(on console: Console) { for line in lines { console.note(line) } }

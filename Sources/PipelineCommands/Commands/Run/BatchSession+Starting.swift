@@ -99,7 +99,7 @@ extension BatchSession {
         try replaceResults(batch.settings.results)
         let record = record(draft, workspace.newJobID(), key, journal.clock.now, output)
         if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
-        PublicAddressNote(of: draft.plan, workspace.settings, isDetached: isDetached)?.show(on: console)
+        PublicAddressNote(of: draft.plan, workspace.settings, isDetached ? .detached : .attached)?.show(on: console)
         let job = JobSnapshot(record: record, steps: [:], mode: .attached)
         let started = JobEvent(
             sequence: 1, time: record.started, kind: .jobStarted, job: record.id, pipeline: record.pipeline)

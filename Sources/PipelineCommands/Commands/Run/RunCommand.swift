@@ -102,7 +102,7 @@ struct RunCommand: WorkspaceCommand {
             id: workspace.newJobID(), key: key, started: journal.clock.now, outputFolder: folder,
             overwrites: driving.overwrite)
         try await session.checkSecrets(of: draft.plan, for: record)
-        PublicAddressNote(of: draft.plan, workspace.settings, isDetached: driving.detach)?.show(on: console)
+        PublicAddressNote(of: draft.plan, workspace.settings, driving.detach ? .detached : .attached)?.show(on: console)
         let earlier = JobQuery(pipeline: record.pipeline, limit: 100, isBrief: true)
         let preflight = await draft.preflight(to: record) { path in
             let jobs = (try? await journal.jobs(earlier)) ?? []
