@@ -87,10 +87,11 @@ package struct ServiceDefinition: Sendable {
             }
             return
         }
+        let isHere = text.hasPrefix("127.") || text.hasPrefix("localhost") || text.hasPrefix("[::1]")
         findings.report(
             place, "a service's URL begins with http:// or https://",
             hint: text.contains("://") || text.isEmpty
-                ? "write it like https://api.example.com/v1" : "write \"https://\(url.text)\"")
+                ? "write it like https://api.example.com/v1" : "write \"\(isHere ? "http" : "https")://\(url.text)\"")
     }
 
     private static func checkScheme(

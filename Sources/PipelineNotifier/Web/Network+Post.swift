@@ -28,7 +28,8 @@ extension Network {
         _ request: RequestDescription, decorators: [any RequestDecorator] = [], timeout: Duration
     ) async throws(NotificationFailure) {
         let heard = Mutex<HeardAnswer?>(nil)
-        var options = ExchangeOptions(totalTimeout: timeout)
+        // On a kept connection that turns out to be gone libcurl sends it again by itself: a person would be told twice.
+        var options = ExchangeOptions(totalTimeout: timeout, freshConnection: true)
         options.redirects = 0
         options.receive = .stream(
             StreamSink(

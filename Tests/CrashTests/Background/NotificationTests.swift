@@ -181,6 +181,19 @@ struct NotificationTests {
         }
     }
 
+    @Test("all are sent at a job's end, also more than are sent at a time")
+    func many() async throws {
+        try await withWorkplace { workplace in
+            let server = try LoopbackServer { _ in .status(204) }
+            defer { server.stop() }
+            let entries = (1...40).map { #"{ "on": ["succeeded"], "webhook": { "POST": "\#(server.url)/\#($0)" } }"# }
+            let file = try workplace.write("told.json", Self.document(entries.joined(separator: ", ")))
+            let end = try await workplace.run("run", file)
+            #expect(end.cause == .exited(0) && !end.errors.contains("warning"), "\(end)")
+            #expect(Set(server.requests.map(\.path)).count == 40 && server.requests.count == 40)
+        }
+    }
+
     @Test("what run could not tell goes to the owner that listens, with its secrets")
     func handed() async throws {
         try await withWorkplace { workplace in
