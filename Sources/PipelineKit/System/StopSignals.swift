@@ -20,8 +20,14 @@ package final class StopSignals: Sendable {
     /// The number of signals that came.
     package var count: Int { received.load(ordering: .relaxed) }
 
-    /// - Parameter stop: called once, on a thread of the system's.
-    package init(stop: @escaping @Sendable () -> Void) {
+    /// The last line of a command that leaves its jobs at once.
+    package static let left = "left at once; go on with: pipeline resume"
+
+    /// - Parameters:
+    ///   - line: what is said at the second, if anything.
+    ///   - stop: called once, on a thread of the system's.
+    package init(leaving line: String? = nil, stop: @escaping @Sendable () -> Void) {
+        let words = Array((line.map { "\(isatty(STDERR_FILENO) == 1 ? "\n" : "")\($0)\n" } ?? "").utf8)
         numbers = [SIGINT, SIGTERM] + (Self.isIgnored(SIGHUP) ? [] : [SIGHUP])
         sources = numbers.map { DispatchSource.makeSignalSource(signal: $0, queue: .global()) }
         let registered = DispatchSemaphore(value: 0)
@@ -32,6 +38,7 @@ package final class StopSignals: Sendable {
                     first.store(now, ordering: .relaxed)
                     stop()
                 } else if number != SIGHUP, now - first.load(ordering: .relaxed) > 100_000_000 {
+                    _ = write(STDERR_FILENO, words, words.count)
                     _exit(130)
                 }
             }

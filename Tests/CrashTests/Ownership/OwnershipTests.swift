@@ -212,11 +212,12 @@ struct OwnershipTests {
             try journal.execute("BEGIN IMMEDIATE")
             owner.signal(SIGINT)
             // What comes at once with the first is taken for the same wish.
-            try await Task.sleep(for: .milliseconds(300))
+            #expect(await owner.hasWritten("stopping; a service's response is waited for"))
             owner.signal(SIGTERM)
             let end = await owner.end
             journal.rollBack()
-            #expect(end.cause == .exited(130), "\(end)")
+            #expect(
+                end.cause == .exited(130) && end.errors.contains("left at once; go on with: pipeline resume"), "\(end)")
             try await workplace.checkMesh(try await workplace.run("resume", environment: service.environment))
             #expect(service.counters.modelsSubmitted == 1)
         }

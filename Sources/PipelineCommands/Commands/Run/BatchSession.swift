@@ -189,7 +189,12 @@ struct BatchSession {
         ports.interactivity = options.interactivity
         ports.overwrites = runner.overwrites
         let items = ScheduledItems(runner, ports)
-        let signals = StopSignals { runner.suspend() }
+        let slow = SlowStop { view.note($0) }
+        defer { slow.end() }
+        let signals = StopSignals(leaving: StopSignals.left) {
+            runner.suspend()
+            slow.begin()
+        }
         defer { withExtendedLifetime(signals) {} }
         let requests = journal.requests(for: journal.owner)
         let attentions = journal.attentions()

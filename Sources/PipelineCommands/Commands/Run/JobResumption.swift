@@ -52,7 +52,7 @@ struct JobResumption {
                 while (try? await JobFollower.pause(.seconds(10))) != nil { view.showProgress() }
             }
             defer { group.cancelAll() }
-            return await SignalledJobs(journal: session.journal).run(scheduler)
+            return await SignalledJobs(journal: session.journal) { view.note(StyledText(message: $0)) }.run(scheduler)
         }
         view.finish()
         session.wasStopped = wasStopped

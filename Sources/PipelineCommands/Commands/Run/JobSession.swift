@@ -140,7 +140,7 @@ final class JobSession {
         let ended = RunEnd()
         let scheduler = JobScheduler(ended, clock: journal.clock, limits: .command(concurrency: 1, parking: nil))
         scheduler.adopt(drive)
-        wasStopped = await SignalledJobs(journal: journal).run(scheduler)
+        wasStopped = await SignalledJobs(journal: journal) { view.note(StyledText(message: $0)) }.run(scheduler)
         view.finish()
         return try await report(try ended.end.get(), of: job, plan, secretInputs: secretInputs)
     }

@@ -5,10 +5,17 @@ import PipelineKit
 /// signal suspends them.
 struct SignalledJobs {
     let journal: Workspace.Journal
+    /// Shows a line to the person.
+    let note: @Sendable (String) -> Void
 
     /// Runs what the scheduler has been given, and returns whether a signal stopped it.
     func run(_ scheduler: JobScheduler) async -> Bool {
-        let signals = StopSignals { scheduler.suspend(.interrupted) }
+        let slow = SlowStop(note: note)
+        defer { slow.end() }
+        let signals = StopSignals(leaving: StopSignals.left) {
+            scheduler.suspend(.interrupted)
+            slow.begin()
+        }
         let requests = journal.requests(for: journal.owner)
         let attentions = journal.attentions()
         scheduler.close()
