@@ -13,7 +13,9 @@ package struct KeptAnswers: Sendable {
             let (key, step) = entry
             guard case .unknown = step.state, let stage = Self.stage(key.stage, of: own),
                 !Self.captures(of: stage).isEmpty, let last = exchanges.last(where: { $0.step == key }),
-                last.role == nil,
+                // One of an earlier submit says nothing of the last.
+                last.role == nil, last.attempt == step.attempts, let sent = job.submits[key]?.lastSent,
+                last.started >= sent,
                 let answer = last.answer, 200..<300 ~= answer.status, answer.body.isWhole, let text = answer.body.text
             else { return }
             found[key] = ServiceResponse(
@@ -28,7 +30,7 @@ package struct KeptAnswers: Sendable {
     package func has(_ key: StepKey) -> Bool { answers[key] != nil }
 
     /// Returns the captures that a document's submits take out of them, by step; of a step whose captures are not all there
-    /// nothing. What is secret is not taken from a record.
+    /// nothing. What is secret is not taken from a record, nor what stands there for something secret.
     package func captures(by document: SourceText) -> [StepKey: JSONObject] {
         answers.reduce(into: [:]) { found, entry in
             guard let stage = Self.stage(entry.key.stage, of: document) else { return }
@@ -36,7 +38,7 @@ package struct KeptAnswers: Sendable {
             let captures = CaptureSet(
                 Self.captures(of: stage).flatMap { CaptureSet.parse($0, in: document, errors: &errors).entries })
             guard errors.isEmpty, !captures.isEmpty, captures.secrets.isEmpty,
-                let values = try? captures.values(in: entry.value), !JSON.object(values).text.contains("‹secret:")
+                let values = try? captures.values(in: entry.value), !JSON.object(values).text.contains("‹")
             else { return }
             found[entry.key] = values
         }

@@ -32,7 +32,7 @@ package struct MendedDocument: Sendable {
         let found = answers.captures(by: source)
         if let lacking = answers.steps.first(where: { found[$0] == nil }) {
             throw StepFailure(
-                "the response to the submit of \(lacking) does not have what \(before.sourceName) captures by now",
+                "the response to the submit of \(lacking) does not have, or does not show, what \(before.sourceName) captures by now",
                 hint: "'pipeline show \(before.id)' shows it; 'pipeline resolve \(before.id) --stage \(lacking.stage)' "
                     + "takes the values from you")
         }

@@ -69,12 +69,7 @@ extension ComputeStage {
         case .refused(let failure): throw .definite(failure)
         case .succeeded(let answer):
             context.noteServed()
-            let ended: JSONObject
-            do throws(StageFailure) {
-                ended = try requests.captures(captures, from: answer, of: rendered, in: context)
-            } catch {
-                throw Self.doubting(error, answer)
-            }
+            let ended = try captures.lastValues(in: answer, of: rendered, by: requests, in: context)
             return .finished(await callback?.values(in: context, over: ended) ?? ended)
         case .running(let report):
             try await deadline.enforce(on: self)
@@ -152,13 +147,27 @@ extension PollDefinition {
     }
 }
 
-extension ComputeStage {
-    /// A value that is captured at the end and missing, of a job that may have failed: a hint to let it be missing would have it
-    /// succeed.
-    fileprivate static func doubting(_ failure: StageFailure, _ answer: ServiceResponse) -> StageFailure {
-        guard case .failed(var failed) = failure, case .object(let members)? = try? answer.json(),
+extension CaptureSet {
+    /// The values of the answer with which a remote job ends.
+    fileprivate func lastValues(
+        in answer: ServiceResponse, of rendered: RenderedRequest, by requests: StageRequests,
+        in context: StageContext<ComputeCheckpoint>
+    ) throws(StageFailure) -> JSONObject {
+        do throws(StageFailure) {
+            return try requests.captures(self, from: answer, of: rendered, in: context)
+        } catch {
+            throw error.doubting(answer)
+        }
+    }
+}
+
+extension StageFailure {
+    /// The failure of a value that is captured at the end and missing: of a job that may have failed a hint to let it be missing
+    /// would have it succeed.
+    fileprivate func doubting(_ answer: ServiceResponse) -> StageFailure {
+        guard case .failed(var failed) = self, case .object(let members)? = try? answer.json(),
             let name = ["error", "errors"].first(where: { members[$0].map { !$0.isNull && $0 != [] } ?? false })
-        else { return failure }
+        else { return self }
         failed.failure.hint =
             "the answer has an \"\(name)\": if that is how the job says that it failed, add to \"poll\": "
             + "\"failWhen\": \"response.body.\(name) != null\""

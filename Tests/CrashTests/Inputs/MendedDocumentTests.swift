@@ -27,7 +27,8 @@ struct MendedDocumentTests {
                 case ("POST", _):
                     counts.submits.append(request.text)
                     if !request.text.contains(#""mode":"fast""#) { return .status(422, body: "no such mode") }
-                    return .json(#"{"id": "j1"}"#)
+                    let headers = [("Content-Type", "application/json"), ("Set-Cookie", "sid=1234567890")]
+                    return .status(200, headers: headers, body: #"{"id": "j1"}"#)
                 case ("GET", "/jobs/j1"):
                     counts.polls += 1
                     return .json(#"{"state": "done"}"#)
@@ -130,9 +131,13 @@ struct MendedDocumentTests {
                 end.errors.contains(/if that has what is captured, mend "capture", then: pipeline retry \w+ --changed/))
             let same = try await scene.call("retry", "film", "--changed")
             #expect(same.cause == .exited(3), "\(same)")
-            try scene.workplace.write("film.json", wrong.replacing("$.job", with: "$.jobs[0]"))
-            let still = try await scene.call("retry", "film", "--changed")
-            #expect(still.cause == .exited(2) && still.errors.contains("does not have what film.json"), "\(still)")
+            // What stands in the record for a secret is no id.
+            for other in ["$.jobs[0]", "header:Set-Cookie"] {
+                try scene.workplace.write("film.json", wrong.replacing("$.job", with: other))
+                let still = try await scene.call("retry", "film", "--changed")
+                #expect(
+                    still.cause == .exited(2) && still.errors.contains("does not have, or does not show"), "\(still)")
+            }
             let mended = Self.document()
             for other in [mended.replacing("fast", with: "slow"), mended.replacing("/jobs\"", with: "/others\"")] {
                 try scene.workplace.write("film.json", other)
@@ -145,6 +150,29 @@ struct MendedDocumentTests {
             #expect(right.cause == .exited(0) && right.errors.contains("was kept, and has id = j1"), "\(right)")
             #expect(scene.service.seen == [0, 0, 1])
             #expect(scene.workplace.bytes(scene.workplace.path("note.txt")) == Array("j1".utf8))
+        }
+    }
+
+    /// It had the id of the first order, and the second was forgotten.
+    @Test("takes no id out of the response to an earlier submit")
+    func earlierResponse() async throws {
+        let wrong = Self.document().replacing(#""$.id" } },\#n      "poll""#, with: ##""$.job" } }, "poll""##)
+        try await withScene(of: wrong) { scene in
+            let end = try await scene.call("run", "film.json", "-i", "video=film.mov", "--key", "film")
+            #expect(end.cause == .exited(3), "\(end)")
+            let resolved = try await scene.call("resolve", "film", "--resubmit")
+            #expect(resolved.cause == .exited(0), "\(resolved)")
+            let workplace = scene.workplace
+            let killed = try await workplace.program.run(
+                ["resume", "film"],
+                environment: workplace.environment(["API_URL": scene.url, "PIPELINE_CRASH_AT": "submit.sent"]),
+                folder: workplace.folder)
+            #expect(killed.cause == .killed(SIGKILL), "\(killed)")
+            let lost = try await scene.call("resume", "film")
+            #expect(lost.cause == .exited(3) && !lost.errors.contains("if that has what is captured"), "\(lost)")
+            try scene.workplace.write("film.json", Self.document())
+            let mended = try await scene.call("retry", "film", "--changed")
+            #expect(mended.cause == .exited(3), "\(mended)")
         }
     }
 

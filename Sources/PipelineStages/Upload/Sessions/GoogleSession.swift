@@ -138,7 +138,7 @@ struct GoogleSession: UploadSession, Equatable {
                 // It has all, and has not finished with them.
                 return position.detours.areFew ? askAgain("") : .fail(.busy)
             }
-            return position.detours.addResent("the service keeps none of the bytes that it takes") ?? ask()
+            return position.detours.add("the service keeps none of the bytes that it takes", isResent: true) ?? ask()
         case 404, 410, 499: return .fail(.gone)
         case 413: return position.chunk.shrink(below: count) ? ask() : .fail(.refused)
         // It disagrees about what it has.

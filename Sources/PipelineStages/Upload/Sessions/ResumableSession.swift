@@ -294,9 +294,7 @@ struct ResumableSession: UploadSession, Equatable {
             guard response.isSuccess, let offset = offset(in: response.headers), offset < total else { return .done }
             return cutShort(offset)
         }
-        if response.isSuccess {
-            return isLast ? afterLast(response, isComplete, from: start) : afterPart(response, start, count)
-        }
+        if response.isSuccess { return isLast ? afterLast(response, isComplete) : afterPart(response, start, count) }
         switch response.status {
         case 404, 410: return .fail(.gone)
         case 409: return afterConflict(response)
@@ -309,17 +307,12 @@ struct ResumableSession: UploadSession, Equatable {
     }
 
     /// There are services (tusd) that say only by the offset that an upload is complete, and others that say nothing.
-    private mutating func afterLast(
-        _ response: HTTPExchangeResponse, _ isComplete: Bool?, from start: Int64
-    ) -> UploadStep {
+    private mutating func afterLast(_ response: HTTPExchangeResponse, _ isComplete: Bool?) -> UploadStep {
         let offset = offset(in: response.headers)
         if isComplete == nil, offset == nil, response.isPage { return .fail(.unclear) }
         guard isComplete ?? ((offset ?? total) >= total) == false else { return .done }
         let complaint = "the service takes all bytes and says that the upload is not complete"
-        // One that says it keeps none is sent them once more, and not nine times.
-        let end =
-            offset == start && start < total ? position.detours.addResent(complaint) : position.detours.add(complaint)
-        return end ?? ask()
+        return position.detours.add(complaint, isResent: (offset ?? total) < total) ?? ask()
     }
 
     private mutating func afterPart(_ response: HTTPExchangeResponse, _ start: Int64, _ count: Int64) -> UploadStep {
@@ -333,8 +326,8 @@ struct ResumableSession: UploadSession, Equatable {
             position.chunk.noteSent(offset - start, in: response.timings)
             return append(from: offset)
         }
-        return position.detours.addResent("the service answers \(response.status) to bytes that it does not keep")
-            ?? ask()
+        let complaint = "the service answers \(response.status) to bytes that it does not keep"
+        return position.detours.add(complaint, isResent: true) ?? ask()
     }
 
     private mutating func afterConflict(_ response: HTTPExchangeResponse) -> UploadStep {

@@ -218,7 +218,8 @@ struct TusSession: UploadSession, Equatable {
                 position.chunk.noteSent(offset - start, in: response.timings)
                 return offset == total ? .done : append(from: offset)
             }
-            return position.detours.addResent("the service answers \(response.status) to bytes that it does not keep")
+            return position.detours.add(
+                "the service answers \(response.status) to bytes that it does not keep", isResent: true)
                 ?? ask()
         }
         switch response.status {

@@ -18,14 +18,11 @@ struct UploadDetours: Sendable, Equatable {
     }
 
     /// Counts one; a failure with the complaint once there were too many.
-    mutating func add(_ complaint: String) -> UploadStep? {
+    ///
+    /// - Parameter isResent: whether bytes are sent after it that were sent before: one such is followed, and no second.
+    mutating func add(_ complaint: String, isResent: Bool = false) -> UploadStep? {
+        if isResent, count < Self.most { count = Self.most - 1 }
         count += 1
         return count > Self.most ? .fail(.wrong(complaint)) : nil
-    }
-
-    /// Counts one after which bytes are sent that were sent before: one is followed, and no second.
-    mutating func addResent(_ complaint: String) -> UploadStep? {
-        if count < Self.most { count = Self.most - 1 }
-        return add(complaint)
     }
 }
