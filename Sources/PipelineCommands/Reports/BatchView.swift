@@ -98,11 +98,11 @@ final class BatchView: Sendable {
         }
     }
 
-    /// One line of how far it is, and why it gets no further where attempts fail.
     func note(_ line: String) {
         if let live { live.note(line) } else { console.note(line) }
     }
 
+    /// One line of how far it is, and why it gets no further where attempts fail.
     func showProgress() {
         let live = live
         guard let batch = state.withLock({ $0.batch }) else { return }

@@ -8,21 +8,21 @@ struct PublicAddressNote {
     /// The way in which a job begins that waits for pushes.
     enum Beginning {
         /// It does not: the document is looked at.
-        case none
+        case preview
         case attached
         /// Another process makes the address: one that is there already, which has its own, or one that this command starts.
         case detached
     }
 
     /// Nil for a document that hands out none, and where a public address is set at which somebody takes pushes.
-    init?(of plan: Plan, _ settings: Settings, _ beginning: Beginning = .none) {
+    init?(of plan: Plan, _ settings: Settings, _ beginning: Beginning) {
         guard plan.handsOutCallbackURL else { return nil }
         let hasAddress = settings.callbackURL != nil
         // Workers take pushes where they are, and their addresses are their own.
         let hasWorkers = settings.journalAddress != nil
         var hasOwner: Bool { (try? BackgroundOwner(settings: settings).ask(.status)) != nil }
         switch beginning {
-        case .none: if hasAddress { return nil }
+        case .preview: if hasAddress { return nil }
         case .attached: if hasAddress, hasWorkers || hasOwner { return nil }
         case .detached: if hasAddress || hasWorkers || hasOwner { return nil }
         }

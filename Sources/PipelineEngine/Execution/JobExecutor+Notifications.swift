@@ -43,21 +43,19 @@ extension JobExecutor {
     ) async throws(JournalFailure) {
         let end = ports.clock.elapsed + patience
         let limit = ports.clock.now + patience
-        if !state.isStopped {
-            _ = try await take(.notify)
-            try await act(&group)
-        }
         group.addTask { [mailbox, clock = ports.clock] in
             guard (try? await clock.sleep(until: limit)) != nil else { return }
             mailbox.post(.tick(limit))
         }
-        while state.isDelivering, ports.clock.elapsed < end {
+        while ports.clock.elapsed < end {
+            // There may be more than are sent at a time.
+            if !state.isStopped {
+                _ = try await take(.notify)
+                try await act(&group)
+            }
+            guard state.isDelivering else { break }
             // Whoever stops a job that has ended does not want to wait for its notifications.
             if case .stop = try await takeDelivery() { break }
-            if state.isStopped { continue }
-            // There may be more than are sent at a time.
-            _ = try await take(.notify)
-            try await act(&group)
         }
         // A sink that is given up says so; one that took its notification at the last moment must be heard too.
         group.cancelAll()

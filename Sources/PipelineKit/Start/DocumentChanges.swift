@@ -76,6 +76,7 @@ struct DocumentChanges {
         let changed = Self.keysChanged(from: was, to: says)
         let submits = steps.keys.compactMap { key -> SubmitRecord? in
             guard var submit = job.submits[key] else { return nil }
+            // It is by the time that the job goes on.
             if found.contains(key) { submit.phase = .submitted }
             return submit
         }

@@ -24,10 +24,8 @@ package struct KeptAnswers: Sendable {
         }
     }
 
-    package var isEmpty: Bool { answers.isEmpty }
     /// The steps whose submits they accepted.
-    var steps: [StepKey] { answers.keys.sorted() }
-    package func has(_ key: StepKey) -> Bool { answers[key] != nil }
+    package var steps: [StepKey] { answers.keys.sorted() }
 
     /// Returns the captures that a document's submits take out of them, by step; of a step whose captures are not all there
     /// nothing. What is secret is not taken from a record, nor what stands there for something secret.

@@ -20,9 +20,6 @@ package final class StopSignals: Sendable {
     /// The number of signals that came.
     package var count: Int { received.load(ordering: .relaxed) }
 
-    /// The last line of a command that leaves its jobs at once.
-    package static let left = "left at once; go on with: pipeline resume"
-
     /// - Parameters:
     ///   - line: what is said at the second, if anything.
     ///   - stop: called once, on a thread of the system's.

@@ -14,6 +14,13 @@ struct NotificationTests {
         """
     }
 
+    /// A document whose end is told by a webhook that is signed.
+    private static func signed(_ url: String) -> String {
+        document(#"{ "on": ["succeeded"], "webhook": { "POST": "\#(url)", "sign": "${{ secrets.HOOK }}" } }"#)
+    }
+
+    private static let secret = ["PIPELINE_SECRET_HOOK": "hunter22-hunter22"]
+
     @Test("run tells at the end, by all that it was given, and journals each once")
     func run() async throws {
         try await withWorkplace { workplace in
@@ -29,7 +36,7 @@ struct NotificationTests {
                                    "with": [ { "bearer": "${{ secrets.HOOK }}" } ] } },
                     { "on": ["succeeded"], "command": [ "/bin/sh", "-c", "cat > \#(seen)" ] }
                     """#))
-            let end = try await workplace.run("run", file, environment: ["PIPELINE_SECRET_HOOK": "hunter22-hunter22"])
+            let end = try await workplace.run("run", file, environment: Self.secret)
             #expect(end.cause == .exited(0), "\(end)")
             let requests = server.requests
             let told = try requests.map { try JSON.parse($0.body)["on"]?.string ?? "" }
@@ -130,15 +137,11 @@ struct NotificationTests {
                 return .status(number == 1 ? 503 : 204)
             }
             defer { server.stop() }
-            let file = try workplace.write(
-                "told.json",
-                Self.document(
-                    #"{ "on": ["succeeded"], "webhook": { "POST": "\#(server.url)", "sign": "${{ secrets.HOOK }}" } }"#)
-            )
+            let file = try workplace.write("told.json", Self.signed(server.url))
             let daemon = try workplace.start("daemon", "--log-level", "debug")
             #expect(await daemon.hasWritten("ready"))
             let end = try await workplace.run(
-                "run", file, "--detach", environment: ["PIPELINE_SECRET_HOOK": "hunter22-hunter22"])
+                "run", file, "--detach", environment: Self.secret)
             #expect(end.cause == .exited(0), "\(end)")
             // Tried again after some seconds.
             let requests = await server.requests(atLeast: 2)
@@ -156,13 +159,8 @@ struct NotificationTests {
             let isUp = Mutex(false)
             let server = try LoopbackServer { _ in .status(isUp.withLock { $0 } ? 204 : 503) }
             defer { server.stop() }
-            let file = try workplace.write(
-                "told.json",
-                Self.document(
-                    #"{ "on": ["succeeded"], "webhook": { "POST": "\#(server.url)", "sign": "${{ secrets.HOOK }}" } }"#)
-            )
-            let secret = ["PIPELINE_SECRET_HOOK": "hunter22-hunter22"]
-            let end = try await workplace.run("run", file, environment: secret)
+            let file = try workplace.write("told.json", Self.signed(server.url))
+            let end = try await workplace.run("run", file, environment: Self.secret)
             #expect(end.cause == .exited(0), "\(end)")
             isUp.withLock { $0 = true }
             let daemon = try workplace.start("daemon", "--log-level", "debug", limit: .seconds(150))
@@ -172,7 +170,7 @@ struct NotificationTests {
                 why = try await workplace.run("why", "last")
             }
             #expect(why.output.contains("do: pipeline resume"), "\(why)")
-            let given = try await workplace.run("resume", "last", "--detach", environment: secret)
+            let given = try await workplace.run("resume", "last", "--detach", environment: Self.secret)
             #expect(given.cause == .exited(0) && given.errors.contains("has ended already"), "\(given)")
             try #require(await daemon.hasWritten("notification sent"), "\(daemon.text)")
             #expect(server.requests.last?.header("webhook-signature")?.hasPrefix("v1,") == true)
@@ -200,15 +198,11 @@ struct NotificationTests {
             let isUp = Mutex(false)
             let server = try LoopbackServer { _ in .status(isUp.withLock { $0 } ? 204 : 503) }
             defer { server.stop() }
-            let file = try workplace.write(
-                "told.json",
-                Self.document(
-                    #"{ "on": ["succeeded"], "webhook": { "POST": "\#(server.url)", "sign": "${{ secrets.HOOK }}" } }"#)
-            )
+            let file = try workplace.write("told.json", Self.signed(server.url))
             let daemon = try workplace.start("daemon", "--log-level", "debug")
             #expect(await daemon.hasWritten("ready"))
             let end = try await workplace.run(
-                "run", file, environment: ["PIPELINE_SECRET_HOOK": "hunter22-hunter22"])
+                "run", file, environment: Self.secret)
             #expect(end.cause == .exited(0) && end.errors.contains("the background owner tries again"), "\(end)")
             isUp.withLock { $0 = true }
             try #require(await daemon.hasWritten("notification sent"), "\(daemon.text)")

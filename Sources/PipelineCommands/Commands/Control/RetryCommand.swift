@@ -149,17 +149,19 @@ struct RetryCommand: WorkspaceCommand {
             try await job.checkMachine(in: session.journal)
             let record = job.snapshot.record
             let answers = KeptAnswers(of: job.snapshot, in: session.workspace.exchanges.records(of: record.id))
-            let plans = PlanCache(session.workspace)
-            var isUnknown =
-                if case .unknown = try await Self.decide(job, plans, from: from, item: nil) { true } else { false }
-            if isUnknown, from != nil || answers.isEmpty { return try await session.refuseUnknown(job.snapshot) }
+            let decision = try await Self.decide(job, PlanCache(session.workspace), from: from, item: nil)
+            let isUnknown = if case .unknown = decision { true } else { false }
+            if isUnknown, from != nil || answers.steps.isEmpty {
+                return try await session.refuseUnknown(job.snapshot)
+            }
             let document = try await MendedDocument.read(for: job.snapshot, scope, answers, in: session.workspace)
             let own = SourceText(name: record.sourceName, text: record.source)
             let found = document?.found ?? answers.captures(by: own)
-            if isUnknown, job.snapshot.steps.allSatisfy({ $0.value.state.name != .unknown || found[$0.key] != nil }) {
-                isUnknown = false
+            if isUnknown,
+                job.snapshot.steps.contains(where: { $0.value.state.name == .unknown && found[$0.key] == nil })
+            {
+                return try await session.refuseUnknown(job.snapshot)
             }
-            if isUnknown { return try await session.refuseUnknown(job.snapshot) }
             if !found.isEmpty { accepted.append((document?.record ?? record, found)) }
             guard let document else {
                 session.console.note("note: \(SafeText.line(record.sourceName)) is what this job has")
@@ -177,13 +179,13 @@ struct RetryCommand: WorkspaceCommand {
             try await session.journal.adoptAlone(document)
         }
         for (record, captures) in accepted {
-            try await settle(captures, of: record, by: session)
+            try await reconcile(captures, of: record, by: session)
         }
         return nil
     }
 
     /// Has a job know of submits that they were accepted, and what their responses gave.
-    private func settle(
+    private func reconcile(
         _ captures: [StepKey: JSONObject], of record: JobRecord, by session: JobSession
     ) async throws {
         let workspace = session.workspace

@@ -191,10 +191,7 @@ struct BatchSession {
         let items = ScheduledItems(runner, ports)
         let slow = SlowStop { view.note($0) }
         defer { slow.end() }
-        let signals = StopSignals(leaving: StopSignals.left) {
-            runner.suspend()
-            slow.begin()
-        }
+        let signals = slow.signals { runner.suspend() }
         defer { withExtendedLifetime(signals) {} }
         let requests = journal.requests(for: journal.owner)
         let attentions = journal.attentions()

@@ -133,7 +133,7 @@ struct EndReporter: Sendable {
         let plan = try await workspace.plan(of: job.record)
         let clock = TimeText(now: SystemClock().now)
         let exchanges = workspace.exchanges.records(of: job.record.id)
-        let answers = KeptAnswers(of: job, in: exchanges)
+        let answered = KeptAnswers(of: job, in: exchanges).steps
         for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) {
             guard case .unknown(_, let submit) = step.state, let stage = plan.stage(key.stage) else {
                 if let open = job.openSubmit(of: key) { noteOpen(open, of: key, job, clock, &report) }
@@ -149,7 +149,7 @@ struct EndReporter: Sendable {
             report.note("stage '\(key)': it is not known whether the service took the submit (key \(submit.key))")
             report.note("  since: \(clock.ago(submit.since)) (\(clock.clock(submit.since)))")
             report.note("  because: \(submit.reason)")
-            if answers.has(key), let response = LastResponse(of: key, in: exchanges) {
+            if answered.contains(key), let response = LastResponse(of: key, in: exchanges) {
                 report.note("  \(response.line(clock))")
                 if job.record.item == nil {
                     report.note(

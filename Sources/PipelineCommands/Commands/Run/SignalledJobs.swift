@@ -12,10 +12,7 @@ struct SignalledJobs {
     func run(_ scheduler: JobScheduler) async -> Bool {
         let slow = SlowStop(note: note)
         defer { slow.end() }
-        let signals = StopSignals(leaving: StopSignals.left) {
-            scheduler.suspend(.interrupted)
-            slow.begin()
-        }
+        let signals = slow.signals { scheduler.suspend(.interrupted) }
         let requests = journal.requests(for: journal.owner)
         let attentions = journal.attentions()
         scheduler.close()
