@@ -14,33 +14,10 @@ extension JobSnapshot {
     package func phase(isOwned: Bool) -> JobPhase {
         if ended != nil { return outcome }
         if let batch { return isOwned ? .running : batch.outcome == .unknown ? .unknown : .suspended }
-        if isOwned { return isAtWork ? .running : .waiting }
-        let states = workingStates
+        if isOwned { return request == .cancel || steps.areAtWork ? .running : .waiting }
+        let states = steps.workingStates
         let canGoOn = states.contains(.running) || states.contains(.waiting)
         return states.contains(.unknown) && !canGoOn ? .unknown : .suspended
-    }
-
-    /// True if something is done for the job at this moment: a call of a stage runs, a cancellation, or nothing is left
-    /// but to end it. What the rules of the background hold back between two stages waits.
-    private var isAtWork: Bool {
-        if request == .cancel { return true }
-        let states = workingStates
-        return states.contains(.running) || !states.contains(.waiting) && !states.contains(.pending)
-    }
-
-    /// The states of the steps that do something themselves. A repeated stage does not, and is running until the last of
-    /// its items is done: its items do.
-    private var working: some Sequence<StepState> {
-        let repeated = Set(steps.keys.lazy.filter { $0.item != nil }.map(\.stage))
-        return steps.lazy.filter { $0.key.item != nil || !repeated.contains($0.key.stage) }.map(\.value.state)
-    }
-
-    private var workingStates: Set<StepState.Name> { Set(working.lazy.map(\.name)) }
-
-    /// True if all that it has under way waits for a place that a service has for its remote jobs: nothing of it runs.
-    package var waitsForPlaceAlone: Bool {
-        let active = working.filter { $0.attempt != nil }
-        return !active.isEmpty && active.allSatisfy(\.waitsForPlace)
     }
 
     /// The way in which the job has ended, or would if nothing more began.
@@ -82,5 +59,29 @@ extension JobSnapshot {
     /// Returns why the job is suspended; nil when it is owned, ended, or waits for a person to settle a submit.
     package func suspension(isOwned: Bool) -> SuspensionCause? {
         phase(isOwned: isOwned) == .suspended ? cause ?? (release == nil ? .crashed : .interrupted) : nil
+    }
+}
+
+extension [StepKey: StepRecord] {
+    /// The states of the steps that do something themselves. A repeated stage does not, and is running until the last of
+    /// its items is done: its items do.
+    private var working: some Sequence<StepState> {
+        let repeated = Set(keys.lazy.filter { $0.item != nil }.map(\.stage))
+        return lazy.filter { $0.key.item != nil || !repeated.contains($0.key.stage) }.map(\.value.state)
+    }
+
+    fileprivate var workingStates: Set<StepState.Name> { Set(working.lazy.map(\.name)) }
+
+    /// True if something is done for the job at this moment: a call of a stage runs, or nothing is left but to end it. What
+    /// the rules of the background hold back between two stages waits.
+    fileprivate var areAtWork: Bool {
+        let states = workingStates
+        return states.contains(.running) || !states.contains(.waiting) && !states.contains(.pending)
+    }
+
+    /// True if all that is under way waits for a place that a service has for its remote jobs: nothing of it runs.
+    package var waitForPlaceAlone: Bool {
+        let active = working.filter { $0.attempt != nil }
+        return !active.isEmpty && active.allSatisfy(\.waitsForPlace)
     }
 }

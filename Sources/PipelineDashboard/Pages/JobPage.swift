@@ -151,7 +151,7 @@ struct JobPage {
         guard let plan else {
             return "<p class=\"hint\">Its document can't be planned any more: a plugin that it needs may be gone.</p>"
         }
-        let held = snapshot.standstills(in: plan, isOwned: job.owner != nil).prefix(Self.most)
+        let held = BlockedSteps(of: snapshot, in: plan, isOwned: job.owner != nil).all.prefix(Self.most)
         let items = held.map { step -> Markup in
             let deferral = job.owner == nil ? nil : events.deferral(of: step.step, in: snapshot, plan, at: page.now)
             let until = deferral?.until ?? step.until

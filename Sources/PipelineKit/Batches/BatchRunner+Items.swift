@@ -7,14 +7,14 @@ import Synchronization
 extension BatchRunner {
     /// Has those go on that were begun before, once. Of a batch that is being cancelled they are cancelled, at their services
     /// too.
-    func goOn(_ state: inout State, on host: some ItemHost) async throws(JournalFailure) {
+    func goOn(_ state: inout BatchRunState, on host: some ItemHost) async throws(JournalFailure) {
         if options.onlyReads || state.hasGoneOn || state.stop?.isHard == true { return }
         if try await journal.inbox(of: lease.job)?.request == .cancel {
             state.hasGoneOn = true
             return try await ask(.cancel, .cancel, &state, host)
         }
         // A row that is still to come may say that an item is another one by now.
-        if state.isReading, options.known.replacesChanged { return }
+        if state.reading.isOpen, options.known.replacesChanged { return }
         state.hasGoneOn = true
         let begun = FoundJobs()
         try await journal.forEachJob(of: lease.job, in: [.running, .suspended]) { (job) throws(JournalFailure) in
@@ -27,12 +27,12 @@ extension BatchRunner {
     /// Asks of every item that was begun what was asked of the batch, wherever it runs. What nobody runs is taken up to be
     /// cancelled.
     func ask(
-        _ request: JobRequest, _ stop: Stop, _ state: inout State, _ host: some ItemHost
+        _ request: JobRequest, _ stop: Stop, _ state: inout BatchRunState, _ host: some ItemHost
     ) async throws(JournalFailure) {
         guard state.stop != stop, state.stop?.isHard != true else { return }
         state.stop = stop
         isPausing.withLock { $0 = request == .pause }
-        state.isReading = false
+        state.reading.isOpen = false
         let states: Set<ItemRecord.State> = request == .cancel ? [.running, .suspended, .unknown] : [.running]
         let begun = FoundJobs()
         try await journal.forEachJob(of: lease.job, in: states) { [journal] (job) throws(JournalFailure) in
@@ -45,10 +45,10 @@ extension BatchRunner {
 
     /// Once nothing more begins, pauses the items that wait for one of a service's places and are not let in any more; those
     /// that have one come to their end.
-    func pauseWaiting(_ state: State) async throws(JournalFailure) {
+    func pauseWaiting(_ state: BatchRunState) async throws(JournalFailure) {
         guard case .suspend = state.stop else { return }
         try await journal.forEachJob(of: lease.job, in: [.running]) { [journal] (job) throws(JournalFailure) in
-            guard try await journal.snapshot(of: job)?.waitsForPlaceAlone == true else { return }
+            guard try await journal.snapshot(of: job)?.steps.waitForPlaceAlone == true else { return }
             _ = try await journal.post(.pause, to: job)
         }
     }
@@ -70,13 +70,13 @@ extension BatchRunner {
     }
 
     /// Begins as many as may; returns whether more could begin once there is room.
-    func begin(_ state: inout State, on host: some ItemHost) async throws(JournalFailure) -> Bool {
-        if options.onlyReads || state.isReading && state.awaitsRows { return false }
+    func begin(_ state: inout BatchRunState, on host: some ItemHost) async throws(JournalFailure) -> Bool {
+        if options.onlyReads || state.reading.isOpen && state.reading.isAwaited { return false }
         while state.stop == nil, state.batch.pendingCount > 0 {
             let affordable = state.isCostUnknown ? 0 : state.batch.affordableCount
             if affordable == 0, state.underWay == 0 {
                 state.stop = .suspend(.spent)
-                state.isReading = false
+                state.reading.isOpen = false
                 try await journal.stop(.spent, lease)
                 return false
             }
@@ -103,7 +103,7 @@ extension BatchRunner {
 
     /// Returns whether an item goes on by itself although nobody runs it, where items run anywhere: a worker that lacks what
     /// it needs has left it to the others. For what this process lacks itself the batch is let go.
-    func awaitsOthers(_ state: State, _ host: some ItemHost) async throws(JournalFailure) -> Bool {
+    func awaitsOthers(_ state: BatchRunState, _ host: some ItemHost) async throws(JournalFailure) -> Bool {
         guard !host.runsHere, state.stop == nil, state.itemCause == nil, state.failure == nil else { return false }
         var last = 0
         while true {

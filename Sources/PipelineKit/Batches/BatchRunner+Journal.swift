@@ -3,7 +3,7 @@ package import PipelineCore
 /// How a batch comes to its end, or is let go.
 extension BatchRunner {
     /// Says in the journal how the work ended, and lets the batch go.
-    func release(_ work: State) async throws(JournalFailure) -> End {
+    func release(_ work: BatchRunState) async throws(JournalFailure) -> End {
         guard work.stop != .lost, let batch = try await journal.batch(lease.job) else { return .lost }
         switch work.stop {
         case .cancel?: return try await end(.cancelled, keeping: .cancel)
@@ -43,7 +43,7 @@ extension BatchRunner {
             }
             let end = try await suspend(work.itemCause ?? .interrupted)
             if let failure = work.failure { throw failure }
-            return work.isCut && work.itemCause == nil ? .cut : end
+            return work.reading.isCut && work.itemCause == nil ? .cut : end
         }
     }
 

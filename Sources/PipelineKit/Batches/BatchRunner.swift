@@ -141,50 +141,10 @@ package final class BatchRunner: Sendable {
 
     // MARK: Running
 
-    /// The part of an owner's knowledge that is not in the rows.
-    struct State {
-        var batch: BatchRecord
-        var isReading = false
-        /// True if nothing begins before all is read: a row that is still to come may say that an item is another one by now,
-        /// or name one that failed.
-        var awaitsRows = false
-        /// True once what was begun before goes on.
-        var hasGoneOn = false
-        var outdated = OutdatedItems()
-        var stop: Stop?
-        /// Why an item can't go on, of the first such.
-        var itemCause: SuspensionCause?
-        /// The first failure of the journal because of which an item can't go on.
-        var failure: JournalFailure?
-        /// The jobs of items that run in this process, until it is heard that they have come to rest: their rows may say so
-        /// sooner.
-        var here: Set<JobID> = []
-        /// The jobs of items that could not be run here although their rows say that they are under way.
-        var stuck: Set<JobID> = []
-        /// True if the rest of the rows can't be read here.
-        var isCut = false
-        /// The number of rows of this reading that can't be begun.
-        var badRows = 0
-        /// The keys of items that have come to rest and are not yet told of.
-        var rested: [String] = []
-        /// The number of items that succeeded here and did not say what they cost.
-        var unpriced = 0
-
-        /// How many items hold one of the places that there are. Of those that were just told to go on the rows do not say
-        /// so yet, of those that run elsewhere nothing but the rows does.
-        var underWay: Int { max(here.count, batch.count(.running)) }
-
-        /// True if an amount bounds nothing, although some items said that they cost nothing.
-        var isCostUnknown: Bool { batch.isCostUnknown && unpriced >= BatchRecord.costSample }
-
-        /// True if an item is under way, here or elsewhere.
-        var isWorking: Bool { !here.isEmpty || batch.count(.running) > stuck.count }
-    }
-
     /// Works until nothing is left or the batch is let go.
     package func run(on host: some ItemHost) async throws(JournalFailure) -> End {
         guard let batch = try await journal.batch(lease.job) else { throw .noSuchJob(lease.job) }
-        let state = State(batch: batch)
+        let state = BatchRunState(batch: batch)
         let end = await withDiscardingTaskGroup { group in
             defer { group.cancelAll() }
             return await work(state, host, &group)
@@ -200,14 +160,14 @@ package final class BatchRunner: Sendable {
     }
 
     private func work(
-        _ first: State, _ host: some ItemHost, _ group: inout DiscardingTaskGroup
-    ) async -> Result<State, JournalFailure> {
+        _ first: BatchRunState, _ host: some ItemHost, _ group: inout DiscardingTaskGroup
+    ) async -> Result<BatchRunState, JournalFailure> {
         var state = first
         do throws(JournalFailure) {
-            state.isReading = !state.batch.isRead
-            state.awaitsRows = options.isStrict || options.known.replacesChanged || state.batch.mayMeetObstacle
+            state.reading.isOpen = !state.batch.isRead
+            state.reading.isAwaited = options.isStrict || options.known.replacesChanged || state.batch.mayMeetObstacle
             try await goOn(&state, on: host)
-            if state.isReading { group.addTask { await self.read() } }
+            if state.reading.isOpen { group.addTask { await self.read() } }
             group.addTask { await self.lookNowAndThen() }
             try await refresh(&state)
             try await receive(.inbox, &state, host)
@@ -215,8 +175,8 @@ package final class BatchRunner: Sendable {
                 try await goOn(&state, on: host)
                 let couldBegin = try await begin(&state, on: host)
                 if state.stop?.isHard == true { break }
-                if !state.isReading, options.onlyReads { break }
-                if !state.isReading, !state.isWorking, !couldBegin, try await !awaitsOthers(state, host) { break }
+                if !state.reading.isOpen, options.onlyReads { break }
+                if !state.reading.isOpen, !state.isWorking, !couldBegin, try await !awaitsOthers(state, host) { break }
                 try await receive(await mailbox.next(), &state, host)
                 for message in mailbox.takeAll() { try await receive(message, &state, host) }
                 try await refresh(&state)
@@ -241,38 +201,38 @@ package final class BatchRunner: Sendable {
         }
     }
 
-    func refresh(_ state: inout State) async throws(JournalFailure) {
+    func refresh(_ state: inout BatchRunState) async throws(JournalFailure) {
         guard let batch = try await journal.batch(lease.job) else { throw .noSuchJob(lease.job) }
         state.batch = batch
         guard state.stop == nil, !options.onlyReads, let obstacle = batch.obstacle else { return }
         // What runs ends; nothing more begins.
         state.stop = .suspend(obstacle)
-        state.isReading = false
+        state.reading.isOpen = false
         try await journal.stop(obstacle, lease)
     }
 
     // MARK: What comes
 
     private func receive(
-        _ message: Message, _ state: inout State, _ host: some ItemHost
+        _ message: Message, _ state: inout BatchRunState, _ host: some ItemHost
     ) async throws(JournalFailure) {
         switch message {
         case .added(let added):
-            state.badRows += added.bad.count
+            state.reading.badRows += added.bad.count
             if !options.onlyReads { try await state.outdated.withdraw(added.underWay, of: lease.job, in: journal) }
             try await refresh(&state)
             options.observe(.read(added, state.batch))
         case .readingFailed(let error):
-            state.isReading = false
+            state.reading.isOpen = false
             // What was read is done; nothing more can be read.
             if state.stop == nil { state.stop = .unreadable(error) }
         case .cut:
-            state.isReading = false
-            state.isCut = true
+            state.reading.isOpen = false
+            state.reading.isCut = true
         case .read:
-            state.isReading = false
+            state.reading.isOpen = false
             try await refresh(&state)
-            let bad = state.badRows
+            let bad = state.reading.badRows
             if options.isStrict, bad > 0, state.stop == nil {
                 try await journal.withdrawRetries(of: lease)
                 state.stop = .refuse(bad)
@@ -288,13 +248,13 @@ package final class BatchRunner: Sendable {
             }
         case .stop(let stop):
             state.stop = stop
-            state.isReading = false
+            state.reading.isOpen = false
         case .failed(let failure): throw failure
         }
     }
 
     private func receive(
-        _ result: Result<JobEnd, JournalFailure>, of job: JobID, _ item: String?, _ state: inout State,
+        _ result: Result<JobEnd, JournalFailure>, of job: JobID, _ item: String?, _ state: inout BatchRunState,
         _ host: some ItemHost
     ) {
         if case .success(.parked) = result { return }
@@ -313,7 +273,7 @@ package final class BatchRunner: Sendable {
     }
 
     /// Tells of the items that have come to rest, as their rows are.
-    private func tell(_ state: inout State) async throws(JournalFailure) {
+    private func tell(_ state: inout BatchRunState) async throws(JournalFailure) {
         for key in state.rested {
             guard let item = try await journal.item(key, of: lease.job) else { continue }
             if item.state.isEnded { options.results?.append(item) }
@@ -324,8 +284,8 @@ package final class BatchRunner: Sendable {
     }
 
     /// Makes items anew that have ended and whose rows say other inputs by now, once all is read.
-    private func replaceOutdated(_ state: inout State) async throws(JournalFailure) {
-        guard !state.isReading, state.batch.isRead, let place = state.batch.place else { return }
+    private func replaceOutdated(_ state: inout BatchRunState) async throws(JournalFailure) {
+        guard !state.reading.isOpen, state.batch.isRead, let place = state.batch.place else { return }
         let rows = try await state.outdated.takeEnded(of: lease.job, in: journal)
         if rows.isEmpty { return }
         let added = try await journal.add(rows, place: place, isRead: true, known: options.known, to: lease)

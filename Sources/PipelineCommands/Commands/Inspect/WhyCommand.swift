@@ -42,7 +42,7 @@ struct WhyCommand: WorkspaceCommand {
         let (plan, lack) = hasEnded ? (nil, nil) : await Self.plan(of: found.snapshot.record, workspace)
         let asked = try await advice(for: found, cause, plan, journal, workspace)
         let advice = lack.map { [$0, asked].compactMap(\.self).joined(separator: "; ") } ?? asked
-        let held = try await standstills(of: found, plan, journal)
+        let held = try await blockedSteps(of: found, plan, journal)
         let background = try await background(of: found.snapshot, plan, journal, workspace)
         let untold = found.snapshot.notifications.values.filter { $0.problem != nil }.sorted { $0.id < $1.id }
         let exchanges = held.isEmpty ? [] : workspace.exchanges.records(of: found.snapshot.record.id)
@@ -91,12 +91,12 @@ struct WhyCommand: WorkspaceCommand {
     }
 
     /// Returns what holds each step; what the rules for background work hold back says until when.
-    private func standstills(
+    private func blockedSteps(
         of job: OwnedJob, _ plan: Plan?, _ journal: Workspace.Journal
     ) async throws -> [BlockedStep] {
         guard let plan else { return [] }
         let snapshot = job.snapshot
-        let held = snapshot.standstills(in: plan, isOwned: job.owner != nil)
+        let held = BlockedSteps(of: snapshot, in: plan, isOwned: job.owner != nil).all
         guard job.owner != nil else { return held }
         let now = SystemClock().now
         let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 64))

@@ -29,20 +29,30 @@ package struct BlockedStep: Sendable, Hashable {
     }
 }
 
-extension JobSnapshot {
-    /// Returns what holds each step that has not ended, in the order of the plan's stages; a running step is not held.
-    package func standstills(in plan: Plan, isOwned: Bool) -> [BlockedStep] {
+/// What holds the steps of a job that have not ended, as a person asks for it.
+package struct BlockedSteps: Sendable {
+    private let job: JobSnapshot
+    private let plan: Plan
+    private let isOwned: Bool
+
+    /// - Parameter isOwned: true if a living process has the job.
+    package init(of job: JobSnapshot, in plan: Plan, isOwned: Bool) {
+        self.job = job
+        self.plan = plan
+        self.isOwned = isOwned
+    }
+
+    /// What holds each step that has not ended, in the order of the plan's stages; a running step is not held.
+    package var all: [BlockedStep] {
         plan.stages.flatMap { stage in
-            steps.filter { $0.key.stage == stage.id }.sorted { $0.key < $1.key }.compactMap { key, step in
-                standstill(of: key, step, stage, isOwned: isOwned)
+            job.steps.filter { $0.key.stage == stage.id }.sorted { $0.key < $1.key }.compactMap { key, step in
+                blocked(key, step, stage)
             }
         }
     }
 
-    private func standstill(
-        of key: StepKey, _ step: StepRecord, _ stage: PlannedStage, isOwned: Bool
-    ) -> BlockedStep? {
-        let resume = "pipeline resume \(record.id)"
+    private func blocked(_ key: StepKey, _ step: StepRecord, _ stage: PlannedStage) -> BlockedStep? {
+        let resume = "pipeline resume \(job.id)"
         switch step.state {
         case .running, .succeeded, .cancelled, .skipped: return nil
         case .pending: return pending(key, stage)
@@ -50,14 +60,14 @@ extension JobSnapshot {
             return BlockedStep(
                 step: key, reason: "it is not known whether the service took the submit: \(submit.reason)", until: nil,
                 tried: "sent at \(submit.since) under the key \(submit.key)",
-                advice: "look at the service, then pipeline resolve \(record.id) --stage \(key.stage)"
+                advice: "look at the service, then pipeline resolve \(job.id) --stage \(key.stage)"
                     + (key.item.map { " --item \($0)" } ?? "") + " with \(SubmittedCaptures(stage).flags), "
                     + "--resubmit or --abandon")
         case .failed(let failure):
             return BlockedStep(
                 step: key, reason: "it failed: \(failure.title)", until: nil, tried: failure.request,
                 advice: failure.hint
-                    ?? resume + (submitsAgain(key.stage) ? ", which submits stage '\(key.stage)' again" : ""))
+                    ?? resume + (job.submitsAgain(key.stage) ? ", which submits stage '\(key.stage)' again" : ""))
         case .waiting(let attempt, let wake, let reason):
             let count = attempt.failures + attempt.noResponseCount
             let since = attempt.failingSince?.description ?? "a while"
@@ -72,11 +82,11 @@ extension JobSnapshot {
     }
 
     private func pending(_ key: StepKey, _ stage: PlannedStage) -> BlockedStep {
-        let open = stage.needs.filter { steps[StepKey(stage: $0)]?.state.isEnded != true }
-        if let (failed, _) = failure {
+        let open = stage.needs.filter { job.steps[StepKey(stage: $0)]?.state.isEnded != true }
+        if let (failed, _) = job.failure {
             return BlockedStep(
                 step: key, reason: "it does not begin because '\(failed)' failed", until: nil, tried: nil,
-                advice: "pipeline resume \(record.id)")
+                advice: "pipeline resume \(job.id)")
         }
         let reason = open.isEmpty ? "it is about to begin" : "it needs " + open.joined(separator: ", ")
         return BlockedStep(step: key, reason: reason, until: nil, tried: nil, advice: nil)
