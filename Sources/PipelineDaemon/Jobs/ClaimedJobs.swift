@@ -28,13 +28,15 @@ final class ClaimedJobs: JobSource {
         await withDiscardingTaskGroup { group in
             group.addTask { [self] in
                 var looks = 0
+                var untold = UntoldJobs()
                 for await _ in journal.work() {
                     looks += 1
                     // The first comes before it is known.
                     if looks == 2, !journal.isHearing { log.note(Self.deafness) }
                     mayHaveMore.withLock { $0 = true }
                     room.yield()
-                    await tellUntold(scheduler)
+                    let found = (try? await journal.untoldJobs()) ?? []
+                    for job in untold.left(of: found, at: clock.elapsed) { scheduler.take(job) }
                 }
             }
             for await _ in rooms {
@@ -57,10 +59,6 @@ final class ClaimedJobs: JobSource {
     private static let deafness =
         "a pooler swallows messages of other processes, which are found every 5 s then; PIPELINE_JOURNAL_LISTEN may name "
         + "the server itself"
-
-    private func tellUntold(_ scheduler: JobScheduler) async {
-        for job in (try? await journal.untoldJobs()) ?? [] { scheduler.take(job) }
-    }
 
     // MARK: What the scheduler asks
 

@@ -47,9 +47,10 @@ struct WhyCommand: WorkspaceCommand {
         let untold = found.snapshot.notifications.values.filter { $0.problem != nil }.sorted { $0.id < $1.id }
         let exchanges = held.isEmpty ? [] : workspace.exchanges.records(of: found.snapshot.record.id)
         if json {
-            let steps = held.map {
+            let steps = try held.map {
                 Self.json(
-                    $0, pressed: pressing($0, found.snapshot, plan), LastResponse(of: $0.step, in: exchanges))
+                    $0, pressed: pressing($0, found.snapshot, plan), LastResponse(of: $0.step, in: exchanges),
+                    try PushAddress(of: $0.step, in: found.snapshot, plan, workspace))
             }
             console.data(
                 JSON.object([
@@ -71,6 +72,9 @@ struct WhyCommand: WorkspaceCommand {
                 let pressed = pressing(step, found.snapshot, plan)
                 let response = LastResponse(of: step.step, in: exchanges)
                 Self.lines(step, pressed: pressed, response, hint: hints[step.step]).forEach { console.data($0) }
+                if let address = try PushAddress(of: step.step, in: found.snapshot, plan, workspace) {
+                    console.data("  \(address.line)")
+                }
             }
             for line in background?.lines ?? [] { console.data(SafeText.line(line)) }
             for record in untold { console.data(SafeText.line(Self.line(record))) }
@@ -208,12 +212,15 @@ struct WhyCommand: WorkspaceCommand {
         return "pipeline resume \(job.record.id) --detach, with that secret set or in a file with --secrets-file"
     }
 
-    private static func json(_ held: BlockedStep, pressed: StepExpiry?, _ response: LastResponse?) -> JSON {
+    private static func json(
+        _ held: BlockedStep, pressed: StepExpiry?, _ response: LastResponse?, _ address: PushAddress?
+    ) -> JSON {
         [
             "stage": .string(held.step.stage), "item": held.step.item.map { .number(JSONNumber($0)) } ?? .null,
             "reason": .string(held.reason), "until": JSON(held.until?.description), "tried": JSON(held.tried),
             "advice": JSON(held.advice), "mustActBefore": JSON(pressed?.mustActBefore.description),
             "lastResponse": response?.json(TimeText(now: SystemClock().now)) ?? .null,
+            "pushAddress": address?.json ?? .null,
         ]
     }
 
