@@ -69,7 +69,7 @@ struct CallbackHandler: Sendable {
         guard rate.takesPush(of: id, step, at: now) else { return .tooMany }
         guard let plan = try? await plans.plan(of: job.record) else { return .later }
         guard let callback = plan.stage(step.stage)?.stage.callback else { return .nowhere }
-        if job.ended != nil || job.steps[step]?.state.isEnded == true { return .gone }
+        if !job.mayUsePush(for: step) { return .gone }
         var scope = await scope(for: step, of: job, in: plan)
         switch Self.proof(of: callback.verification, in: scope) {
         case .failure:
@@ -159,5 +159,15 @@ struct CallbackHandler: Sendable {
             if let id = push.header(name), !id.isEmpty, id.utf8.count <= 256 { return "\(name.lowercased()):\(id)" }
         }
         return "push:" + String(randomness.bits(), radix: 36) + String(randomness.bits(), radix: 36)
+    }
+}
+
+extension JobSnapshot {
+    /// Returns whether a push may still tell something to a step: it has not ended, or it has failed while its remote job goes
+    /// on, which a retry asks for again.
+    fileprivate func mayUsePush(for step: StepKey) -> Bool {
+        guard let state = steps[step]?.state else { return false }
+        if state.name == .failed { return submits[step]?.phase == .submitted }
+        return ended == nil && !state.isEnded
     }
 }

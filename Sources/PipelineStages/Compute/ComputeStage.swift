@@ -49,8 +49,7 @@ struct ComputeStage: Stage {
             guard let submit, await context.hasOpenSubmit else { return }
             try await settle(submit, checkpoint ?? ComputeCheckpoint(), in: context)
         }
-        let gone = StatusSet([200...299, 404...404, 409...410])
-        _ = try await requests.perform(cancelRequest, in: context, role: "cancel", expecting: gone)
+        _ = try await cancelRequest.cancel(by: requests, in: context)
     }
 
     /// Finds out what became of a submit whose answer is lost, so that what it began can be ended: with a key by

@@ -55,23 +55,38 @@ struct PollDeadline {
         return .waiting(checkpoint, until: .at(context.now), WaitReason(.poll))
     }
 
-    /// Ends the stage once the deadline is past, at the service too.
+    /// Ends the stage once the deadline is past, at the service too: what was cancelled there is not waited for again.
     func enforce(on stage: ComputeStage) async throws(StageFailure) {
         guard isPast else { return }
         var failure = GuardedSubmit.tooLate(context)
         failure.service = stage.requests.service?.name
-        if let cancelRequest = stage.cancelRequest {
-            do throws(StageFailure) {
-                let gone = StatusSet([200...299, 404...404, 409...410])
-                _ = try await stage.requests.perform(cancelRequest, in: context, role: "cancel", expecting: gone)
-            } catch {
-                guard case .failed(let failed) = error else { throw error }
-                failure.hint = "the service could not be told to stop the job: \(failed.failure.title)"
+        var isOver = false
+        var word: String?
+        do throws(StageFailure) {
+            let status = try await stage.cancelRequest?.cancel(by: stage.requests, in: context)
+            // 409 says that it had ended before, perhaps with its result.
+            isOver = stage.submit != nil && status.map { $0 != 409 } == true
+            if isOver { word = "the job was cancelled at the service" }
+            if status == nil, stage.submit != nil {
+                word = "the job goes on at the service, where \"cancel\" would end it"
             }
-        } else if stage.submit != nil {
-            let goesOn = "the job goes on at the service, where \"cancel\" would end it"
-            failure.hint = failure.hint.map { "\(goesOn); \($0)" } ?? goesOn
+        } catch {
+            guard case .failed(let failed) = error else { throw error }
+            failure.hint = nil
+            word = "the service could not be told to stop the job: \(failed.failure.title)"
         }
-        throw .definite(failure)
+        let words = [word, failure.hint].compactMap(\.self)
+        failure.hint = words.isEmpty ? nil : words.joined(separator: "; ")
+        throw isOver ? .remoteJobEnded(failure) : .definite(failure)
+    }
+}
+
+extension RequestDefinition {
+    /// Has a service end a remote job, and gives the status of its response: one that is gone already is as good.
+    func cancel(
+        by requests: StageRequests, in context: StageContext<ComputeCheckpoint>
+    ) async throws(StageFailure) -> Int {
+        let gone = StatusSet([200...299, 404...404, 409...410])
+        return try await requests.perform(self, in: context, role: "cancel", expecting: gone).status
     }
 }
