@@ -102,9 +102,10 @@ struct JobText {
         if case .waiting(_, let wake, let reason) = step.state {
             // Of a job that nobody has nobody keeps the time.
             let time = job.owner == nil ? nil : wake.time
-            let rest = job.snapshot.isQueued ? OwnedJob.queued : "waits for a resume"
+            let words = reason.detail ?? reason.kind.sentence
+            let rest = job.snapshot.isQueued ? OwnedJob.queued : job.owner == nil ? "waits for a resume" : nil
             let until = time.map { "\(reason.kind.verb) \(clock.until($0))" } ?? rest
-            lines.append("    \(until): \(reason.detail ?? reason.kind.sentence)")
+            lines.append("    \(until.map { "\($0): " } ?? "")\(words)")
         }
         for member in report.captures(of: key, step) {
             let value = member.value.string ?? member.value.text

@@ -174,6 +174,74 @@ struct CallbackTests {
         }
     }
 
+    /// It was answered 410, and the retry waited for it in vain.
+    @Test("a push for a step that failed at its deadline is kept while its remote job goes on, and ends the retry")
+    func afterDeadline() async throws {
+        let document = """
+            { "pipeline": 1, "name": "words", "services": { "api": { "url": "SERVER" } },
+              "stages": [
+                { "id": "words", "kind": "compute", "service": "api", "deadline": "500ms",
+                  "submit": { "POST": "/v1/jobs", "json": { "callback": "${{ self.callbackURL }}" },
+                              "capture": { "id": "$.id" } },
+                  "callback": { "verify": { "standardWebhooks": "${{ secrets.HOOK }}" }, "capture": { "text": "$.text" } }
+                } ] }
+            """
+        try await withWorkplace { workplace in
+            let service = try PushingService()
+            defer { service.server.stop() }
+            let environment = [
+                "PIPELINE_CALLBACK_URL": "https://push.example/hooks/", "PIPELINE_SECRET_HOOK": Self.secret,
+            ]
+            let daemon = try workplace.start("daemon", environment: environment)
+            let port = try #require(await Self.port(of: daemon))
+            let file = try workplace.write("words.json", document.replacing("SERVER", with: service.server.url))
+            let end = try await workplace.run("run", file, "--detach", environment: environment)
+            #expect(end.cause == .exited(0), "\(end)")
+            let url = try #require(await service.remote.addresses.first { _ in true })
+            let path = String(url.dropFirst("https://push.example".count))
+            #expect(try await workplace.waitFor(["succeeded", "failed"])["state"] == "failed")
+            let body = Array(#"{"text":"hello"}"#.utf8)
+            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(body), body: body) == 204)
+            let retry = try await workplace.run("retry", "last", environment: environment)
+            #expect(retry.cause == .exited(0), "\(retry)")
+            #expect(service.server.requests.count { $0.method == "POST" } == 1)
+            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(body), body: body) == 410)
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end.cause == .exited(0))
+        }
+    }
+
+    /// Nothing told it, so that nobody could push.
+    @Test("'why' tells where a push for a wait is taken; 'signal' brings none of what it captures")
+    func addressOfWait() async throws {
+        try await withWorkplace { workplace in
+            let environment = ["PIPELINE_CALLBACK_URL": "https://push.example/hooks/", "PIPELINE_SECRET_T": "abcdef"]
+            let daemon = try workplace.start("daemon", environment: environment)
+            let port = try #require(await Self.port(of: daemon))
+            let file = try workplace.write(
+                "approve.json",
+                #"""
+                { "pipeline": 1, "name": "approve", "stages": [
+                  { "id": "approval", "kind": "wait", "callback": {
+                      "verify": { "token": { "header": "X-Token", "value": "${{ secrets.T }}" } },
+                      "capture": { "by": "$.by" } } },
+                  { "id": "note", "kind": "write", "to": "by.txt", "text": "${{ stages.approval.by }}" } ] }
+                """#)
+            _ = try await workplace.run("run", file, "--detach", environment: environment)
+            _ = try await workplace.waitFor(["waiting"])
+            let signal = try await workplace.run("signal", "last", "approval", environment: environment)
+            #expect(signal.cause == .exited(64) && signal.errors.contains("brings (by)"), "\(signal)")
+            let why = try await workplace.run("why", "last", environment: environment)
+            let found = try #require(why.output.firstMatch(of: /taken at https:\/\/push\.example(\S+)/), "\(why)")
+            let body = Array(#"{"by":"Ann"}"#.utf8)
+            #expect(
+                await RawPost.send(to: String(found.1), port: port, headers: ["X-Token": "abcdef"], body: body) == 204)
+            #expect(try await workplace.waitFor(["succeeded", "failed"])["state"] == "succeeded")
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end.cause == .exited(0))
+        }
+    }
+
     @Test("'signal' does by hand what a push does")
     func signal() async throws {
         try await withPushedJob { workplace, service, _, _ in

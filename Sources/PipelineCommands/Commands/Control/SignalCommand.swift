@@ -44,6 +44,13 @@ struct SignalCommand: WorkspaceCommand {
                     ? "no stage of this job waits for a push; 'pipeline why \(record.id)' tells what it waits for"
                     : "these have one: " + waiting.joined(separator: ", "))
         }
+        let captured = planned.stage.callback?.capture.names ?? []
+        if planned.stage.work == .wait, !captured.isEmpty {
+            throw CommandError(
+                .usage,
+                "stage '\(stage)' ends with what a push brings (\(captured.joined(separator: ", "))): a signal has none",
+                hint: "'pipeline why \(record.id)' tells where its push is taken")
+        }
         guard let state = found.snapshot.steps[step]?.state else {
             throw CommandError(
                 .usage, planned.forEach == nil ? "stage '\(stage)' has no items" : "there is no '\(step)' yet",
