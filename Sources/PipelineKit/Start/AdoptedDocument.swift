@@ -1,4 +1,6 @@
+import JSONPath
 package import PipelineCore
+import PipelineEngine
 
 /// The document of a batch, given to jobs of its items that begin again: what they have done stays.
 package struct AdoptedDocument: Sendable {
@@ -32,6 +34,41 @@ package struct AdoptedDocument: Sendable {
         }
     }
 
+    /// Has items go on whose submits were accepted and whose documents did not find what they capture: it is taken out of the
+    /// responses, as they were kept, where this document finds it there. Gives the number of items.
+    package func accept(in workspace: Workspace, _ journal: any WorkspaceJournal) async throws -> Int {
+        var ids: [JobID] = []
+        var last = 0
+        while let page = try await Optional(journal.items(of: batch.id, in: [.unknown], after: last, limit: 256)),
+            let end = page.last
+        {
+            ids += page.compactMap(\.job)
+            last = end.number
+        }
+        var count = 0
+        for id in ids where try await accept(id, in: workspace, journal) { count += 1 }
+        return count
+    }
+
+    private func accept(
+        _ id: JobID, in workspace: Workspace, _ journal: any WorkspaceJournal
+    ) async throws -> Bool {
+        guard let job = try await journal.snapshot(of: id) else { return false }
+        let found = KeptAnswers(of: job, in: workspace.exchanges.records(of: id)).captures(by: plan.definition.source)
+        let unknown = job.steps.filter { $0.value.state.name == .unknown }.keys
+        guard !found.isEmpty, unknown.allSatisfy({ found[$0] != nil }),
+            let document = try? MendedDocument(plan, for: job, .failed, found: found, variables: variables)
+        else { return false }
+        do throws(JournalFailure) {
+            try await journal.adoptAlone(document)
+        } catch {
+            guard case .owned = error else { throw error }
+            return false
+        }
+        try await workspace.accept(found, of: document.record, in: journal)
+        return true
+    }
+
     private func give(
         to id: JobID, _ scope: RestartScope, in journal: any WorkspaceJournal
     ) async throws(JournalFailure) {
@@ -45,6 +82,19 @@ package struct AdoptedDocument: Sendable {
         } catch {
             // A person has it begin again already.
             guard case .owned = error else { throw error }
+        }
+    }
+}
+
+extension Workspace {
+    /// Has a job that nobody owns know of submits that they were accepted, and what their responses gave.
+    package func accept(
+        _ captures: [StepKey: JSONObject], of record: JobRecord, in journal: any WorkspaceJournal
+    ) async throws {
+        let engine = try engine(journal: journal, secrets: try secrets()) { _ in }
+        let plan = try await plan(of: record)
+        for (key, values) in captures.sorted(by: { $0.key < $1.key }) {
+            try await engine.resolve(record.id, key, plan: plan, as: .found(values))
         }
     }
 }

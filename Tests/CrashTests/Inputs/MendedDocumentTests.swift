@@ -153,6 +153,33 @@ struct MendedDocumentTests {
         }
     }
 
+    /// They stayed unknown, and each had to be resolved by hand.
+    @Test("takes the ids of a batch's items out of the responses that were kept, and orders nothing again")
+    func captureOfItems() async throws {
+        let wrong = Self.document().replacing(#""$.id" } },\#n      "poll""#, with: ##""$.job" } }, "poll""##)
+            .replacing("note.txt", with: "${{ stem(inputs.video) }}.txt")
+        try await withScene(of: wrong) { scene in
+            try scene.workplace.write("b.mov", "y")
+            let batch = ["run", "film.json", "--each", "video=*.mov", "--batch", "june"]
+            func run(_ more: String...) async throws -> ProgramEnd {
+                try await scene.workplace.program.run(
+                    batch + more, environment: scene.workplace.environment(["API_URL": scene.url]),
+                    folder: scene.workplace.folder)
+            }
+            let end = try await run()
+            #expect(end.cause == .exited(3) && end.errors.contains("2 unknown"), "\(end)")
+            #expect(end.errors.contains(/mend "capture", then 'pipeline run .*' again, with --changed/), "\(end)")
+            #expect(scene.service.seen == [2, 2, 0])
+            try scene.workplace.write("film.json", wrong.replacing("$.job", with: "$.id"))
+            let right = try await run("--changed")
+            #expect(right.cause == .exited(0), "\(right)")
+            #expect(right.errors.contains("2 items were unknown and now go on"), "\(right)")
+            #expect(!right.errors.contains("they were begun with"), "\(right)")
+            #expect(scene.service.seen == [0, 0, 2])
+            #expect(scene.workplace.bytes(scene.workplace.path("b.txt")) == Array("j1".utf8))
+        }
+    }
+
     /// It had the id of the first order, and the second was forgotten.
     @Test("takes no id out of the response to an earlier submit")
     func earlierResponse() async throws {

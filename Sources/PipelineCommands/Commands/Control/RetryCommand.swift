@@ -179,21 +179,9 @@ struct RetryCommand: WorkspaceCommand {
             try await session.journal.adoptAlone(document)
         }
         for (record, captures) in accepted {
-            try await reconcile(captures, of: record, by: session)
+            try await session.workspace.accept(captures, of: record, in: session.journal)
         }
         return nil
-    }
-
-    /// Has a job know of submits that they were accepted, and what their responses gave.
-    private func reconcile(
-        _ captures: [StepKey: JSONObject], of record: JobRecord, by session: JobSession
-    ) async throws {
-        let workspace = session.workspace
-        let engine = try workspace.engine(journal: session.journal, secrets: try workspace.secrets()) { _ in }
-        let plan = try await workspace.plan(of: record)
-        for (key, values) in captures.sorted(by: { $0.key < $1.key }) {
-            try await engine.resolve(record.id, key, plan: plan, as: .found(values))
-        }
     }
 
     /// The item of a `forEach` that `--item` means in a job; nil for the job of an item of a batch, which it means itself.

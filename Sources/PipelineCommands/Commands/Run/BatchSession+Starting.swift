@@ -146,7 +146,6 @@ extension BatchSession {
     ) async throws -> ExitStatus {
         let record = record(draft, job.record.id, job.record.key, job.record.started, output)
         if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
-        noteBegun(of: job, as: record, retriesFailed: given.retryFailed)
         if record.folders.output != job.record.folders.output {
             console.note(
                 "note: what is done stays in \(job.record.folders.output); --output is for the items that begin now")
@@ -155,10 +154,12 @@ extension BatchSession {
         latest.batch = batch
         if batch.settings.results != job.batch?.settings.results { try replaceResults(batch.settings.results) }
         let lease = try await acquire(job)
-        if given.retryFailed {
-            let adoption = AdoptedDocument(of: record, draft.plan, variables: workspace.settings.environment)
-            try await adoption.give(toItemsIn: Self.retriedStates(of: job, nil), in: journal)
+        let adoption = AdoptedDocument(of: record, draft.plan, variables: workspace.settings.environment)
+        let accepted = given.changed ? try await adoption.accept(in: workspace, journal) : 0
+        for line in BegunItems(job, accepted: accepted).notes(on: record, retriesFailed: given.retryFailed) {
+            console.note(line)
         }
+        if given.retryFailed { try await adoption.give(toItemsIn: Self.retriedStates(of: job, nil), in: journal) }
         try await journal.reread(lease, as: batch, of: record)
         var known = KnownItemRule(replacesChanged: given.changed)
         if given.retryFailed {
@@ -181,30 +182,6 @@ extension BatchSession {
     func beginAnew(_ keys: [String]?, in states: Set<ItemRecord.State>, of lease: Lease) async throws {
         try await journal.commit([.requested(nil)], under: lease)
         _ = try await journal.retryItems(keys, in: states, of: lease)
-    }
-
-    /// Says that a new document and new shared inputs are not those of the items under way.
-    private func noteBegun(of job: JobSnapshot, as record: JobRecord, retriesFailed: Bool) {
-        let before = job.record
-        guard let batch = job.batch, before.digest != record.digest || before.inputs != record.inputs else { return }
-        let done = batch.count(.succeeded)
-        if done > 0 {
-            console.note(
-                "note: what has succeeded (\(done)) stays as it is, of the document and the inputs of before; "
-                    + "another --batch does all of it")
-        }
-        let failed = batch.count(.failed)
-        if failed > 0, !retriesFailed {
-            console.note(
-                "note: what has failed (\(failed)) stays so; with --retry-failed too it is begun again with the new ones"
-            )
-        }
-        let count = batch.underWayCount + batch.count(.suspended) + batch.count(.unknown)
-        if count == 0 { return }
-        console.note(
-            count == 1
-                ? "note: 1 item goes on with the document and the inputs that it was begun with"
-                : "note: \(count) items go on with the document and the inputs that they were begun with")
     }
 
     /// Throws unless the document and the shared inputs are those of the earlier start: they make a batch the same one.

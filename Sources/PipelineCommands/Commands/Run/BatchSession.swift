@@ -346,9 +346,7 @@ struct BatchSession {
             console.note(try await FailedItemsWay(of: job, journal).line(failures, hasChanges: hasChanges))
             return .failed
         case .unknown:
-            for item in try await journal.items(of: id, in: [.unknown], after: 0, limit: 5) {
-                console.note("unknown: \(item.key); see: pipeline resolve \(text.path(of: item.key))")
-            }
+            for line in try await UnknownItemsNote(of: id, text, journal, workspace).lines { console.note(line) }
             return .unknown
         case .unreadable(let error):
             return ErrorReport(CommandError(.invalid, error.message, hint: error.hint)).show(on: console)

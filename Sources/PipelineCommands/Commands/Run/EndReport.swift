@@ -151,11 +151,10 @@ struct EndReporter: Sendable {
             report.note("  because: \(submit.reason)")
             if answered.contains(key), let response = LastResponse(of: key, in: exchanges) {
                 report.note("  \(response.line(clock))")
-                if job.record.item == nil {
-                    report.note(
-                        "  if that has what is captured, mend \"capture\", then: \(DocumentNote.command(of: job.record))"
-                    )
-                }
+                let command =
+                    job.record.item == nil
+                    ? DocumentNote.command(of: job.record) : "the same 'pipeline run … --each …' again, with --changed"
+                report.note("  if that has what is captured, mend \"capture\", then: \(command)")
             }
             report.note("  look at the service, then type one of:")
             way(flags, flags == "--id ID" ? "it is there, under this id" : "it is there, with these values")

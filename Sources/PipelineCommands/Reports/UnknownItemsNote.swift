@@ -1,0 +1,21 @@
+import PipelineCore
+import PipelineKit
+
+/// What a person is to do about items of which nobody knows whether their submits were taken.
+struct UnknownItemsNote {
+    private(set) var lines: [String] = []
+
+    init(of batch: JobID, _ text: BatchText, _ journal: Workspace.Journal, _ workspace: Workspace) async throws {
+        var isAnswered = false
+        for item in try await journal.items(of: batch, in: [.unknown], after: 0, limit: 5) {
+            lines.append("unknown: \(item.key); see: pipeline why \(text.path(of: item.key))")
+            guard !isAnswered, let id = item.job, let job = try await journal.snapshot(of: id) else { continue }
+            isAnswered = !KeptAnswers(of: job, in: workspace.exchanges.records(of: id)).steps.isEmpty
+        }
+        if isAnswered {
+            lines.append(
+                "  hint: if the last response has what is captured, mend \"capture\", "
+                    + "then 'pipeline run … --each …' again, with --changed")
+        }
+    }
+}
