@@ -2,6 +2,8 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 CHECK := --explicit-target-dependency-import-check error
+# Tests that start no process and no server, and measure nothing but their own thread.
+ALONE := ^(EncodingsTests|JSONPathTests|PipelineCoreTests|PipelineEngineTests)\.
 PREFIX ?= /usr/local
 TIMES ?= 100
 
@@ -31,11 +33,12 @@ demo-machines: dependencies ## Run 300 jobs by three workers on a PostgreSQL of 
 	.scripts/with-postgres .scripts/demo-machines "$$(swift build $(CHECK) --show-bin-path)"
 
 .PHONY: test
-test: dependencies ## Run all tests, one after the other, then some hundred simulated schedules
+test: dependencies ## Run all tests: those that need nothing side by side, then the others, then simulated schedules
 	@.scripts/peers >/dev/null || true
 	@.scripts/browser >/dev/null || [ -z "$$CI" ]
 	@.scripts/readers >/dev/null || true
-	@.scripts/test $(CHECK) --no-parallel --skip '^SimulationTests\.'
+	@.scripts/test $(CHECK) --filter '$(ALONE)'
+	@.scripts/test $(CHECK) --skip-build --no-parallel --skip '^SimulationTests\.|$(ALONE)'
 	@LONG_SEEDS=50 SWIFT_DETERMINISTIC_HASHING=1 .scripts/test $(CHECK) --skip-build --no-parallel --filter '^SimulationTests\.'
 
 .PHONY: peers
@@ -59,7 +62,7 @@ readers: ## Get readers that others wrote, from PyPI, for the tests of metrics a
 
 .PHONY: test-fast
 test-fast: dependencies ## Run the tests that need no processes and no sockets
-	swift test $(CHECK) --filter 'JSONPathTests|PipelineCoreTests|PipelineEngineTests'
+	swift test $(CHECK) --filter '$(ALONE)'
 
 .PHONY: torture
 torture: dependencies ## Kill the program at every crash point TIMES times (100) and compare
@@ -149,7 +152,7 @@ dist-same: ## Build what is given out in two folders, from nothing, and compare 
 .PHONY: ci
 ci: export CI = true
 ci: dependencies lint ## What continuous integration runs
-	swift build --build-tests $(CHECK)
+	@(.scripts/browser >/dev/null 2>&1 || true) & swift build --build-tests $(CHECK) && wait
 	$(MAKE) test
 
 .PHONY: clean
