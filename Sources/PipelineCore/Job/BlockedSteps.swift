@@ -53,6 +53,12 @@ package struct BlockedSteps: Sendable {
 
     private func blocked(_ key: StepKey, _ step: StepRecord, _ stage: PlannedStage) -> BlockedStep? {
         let resume = "pipeline resume \(job.id)"
+        if !isOwned, step.state.name != .unknown, let open = job.openSubmit(of: key) {
+            return BlockedStep(
+                step: key, reason: "it is not known whether the service took the submit: no response to it is known",
+                until: nil, tried: "sent at \(open.lastSent ?? job.record.started) under the key \(open.key)",
+                advice: "\(resume), which settles it as 'once' says")
+        }
         switch step.state {
         case .running, .succeeded, .cancelled, .skipped: return nil
         case .pending: return pending(key, stage)

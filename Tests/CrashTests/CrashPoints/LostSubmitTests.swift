@@ -92,6 +92,9 @@ struct LostSubmitTests {
                     service, document: Documents.selfieWithoutOnce(),
                     environment: ["PIPELINE_CRASH_AT": "submit.sent"])
                 #expect(killed.cause == .killed(9), "\(killed)")
+                let why = try await workplace.run("why", "last", environment: service.environment)
+                #expect(why.output.contains("model: it is not known whether the service took the submit"), "\(why)")
+                #expect(why.output.contains("settles it as 'once' says"), "\(why)")
                 let refused = try await workplace.run(
                     "retry", "last", "--from", "model", environment: service.environment)
                 #expect(refused.cause == .exited(3), "\(refused)")
