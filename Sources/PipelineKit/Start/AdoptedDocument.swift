@@ -37,17 +37,13 @@ package struct AdoptedDocument: Sendable {
     /// Has items go on whose submits were accepted and whose documents did not find what they capture: it is taken out of the
     /// responses, as they were kept, where this document finds it there. Gives the number of items.
     package func accept(in workspace: Workspace, _ journal: any WorkspaceJournal) async throws -> Int {
-        var ids: [JobID] = []
-        var last = 0
-        while let page = try await Optional(journal.items(of: batch.id, in: [.unknown], after: last, limit: 256)),
-            let end = page.last
-        {
-            ids += page.compactMap(\.job)
+        var (count, last) = (0, 0)
+        while true {
+            let page = try await journal.items(of: batch.id, in: [.unknown], after: last, limit: 256)
+            guard let end = page.last else { return count }
             last = end.number
+            for id in page.compactMap(\.job) where try await accept(id, in: workspace, journal) { count += 1 }
         }
-        var count = 0
-        for id in ids where try await accept(id, in: workspace, journal) { count += 1 }
-        return count
     }
 
     private func accept(
