@@ -35,8 +35,8 @@ extension JobState {
             guard table.step(key)?.state.isEnded == false else { return }
             let warnings = problem.map { ["the service could not be told of the cancellation: \($0)"] } ?? []
             try table.change(key, .cancelled, warnings: warnings)
-            if problem == nil, table.plan.stage(key.stage)?.stage.cancelsSubmit == true {
-                Restart.forgetRemoteJob(of: key, in: &table)
+            if problem == nil, table.plan.stage(key.stage)?.stage.cancelsWork == true {
+                Restart.forgetWork(of: key, in: &table)
             }
         }
     }

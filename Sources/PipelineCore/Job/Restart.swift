@@ -245,9 +245,13 @@ struct Restart {
 
     /// Nothing more is to be had of the remote job: the next attempt begins a new one.
     static func forgetRemoteJob(of key: StepKey, in table: inout JobTable) {
-        guard table.snapshot.submits[key] != nil else { return }
+        if table.snapshot.submits[key] != nil { forgetWork(of: key, in: &table) }
+    }
+
+    /// Nothing of the step is at its service any more: the next attempt begins as the first did.
+    static func forgetWork(of key: StepKey, in table: inout JobTable) {
         table.edit(key) { $0.checkpoint = nil }
-        renewSubmit(of: key, in: &table)
+        if table.snapshot.submits[key] != nil { renewSubmit(of: key, in: &table) }
     }
 
     /// What is submitted next is another job, under a key of its own.

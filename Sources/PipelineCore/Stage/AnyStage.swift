@@ -25,8 +25,9 @@ public struct AnyStage: Sendable {
     package let work: BackgroundWork
     /// The way in which callbacks for it are verified; nil for one that none wakes.
     package let callback: CallbackDefinition?
-    /// True if ``cancel`` ends what its submit has begun: the next attempt begins a new one.
-    package let cancelsSubmit: Bool
+    /// True if ``cancel`` ends what it has at the service, a remote job or an upload: the next attempt begins as if there had
+    /// been none.
+    package let cancelsWork: Bool
     /// True if a callback alone brings its captures: run again for fresh ones it would have the same, for it asks for none.
     package let endsByCallback: Bool
     /// True if its next call settles a submit of which nobody knows whether the service took it.
@@ -53,14 +54,14 @@ public struct AnyStage: Sendable {
     /// - Parameter standsAlone: see there.
     package init<Wrapped: Stage>(
         _ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>, work: BackgroundWork = .local,
-        callback: CallbackDefinition? = nil, cancelsSubmit: Bool = false, endsByCallback: Bool = false,
+        callback: CallbackDefinition? = nil, cancelsWork: Bool = false, endsByCallback: Bool = false,
         settlesSubmit: Bool = false, writesFiles: Bool = true,
         first: (@Sendable (Scope, JobFolders) -> Wrapped.Checkpoint?)? = nil,
         standsAlone: (@Sendable (Wrapped.Checkpoint) -> Bool)? = nil
     ) {
         self.work = work
         self.callback = callback
-        self.cancelsSubmit = cancelsSubmit
+        self.cancelsWork = cancelsWork
         self.endsByCallback = endsByCallback
         self.settlesSubmit = settlesSubmit
         self.writesFiles = writesFiles
@@ -100,7 +101,7 @@ public struct AnyStage: Sendable {
         standsAlone = other.standsAlone
         work = other.work
         callback = other.callback
-        cancelsSubmit = other.cancelsSubmit
+        cancelsWork = other.cancelsWork
         endsByCallback = other.endsByCallback
         settlesSubmit = other.settlesSubmit
         writesFiles = other.writesFiles

@@ -20,7 +20,7 @@ enum ComputeKind {
                 let work = BackgroundWork.remoteJob(submits: reading.reader.has("submit"), isPushed: isPushed)
                 return AnyStage(
                     stage, coding: .json, work: work, callback: stage.callback,
-                    cancelsSubmit: stage.cancelRequest != nil, endsByCallback: stage.endsByCallback)
+                    cancelsWork: stage.cancelRequest != nil, endsByCallback: stage.endsByCallback)
             }
         }
     }

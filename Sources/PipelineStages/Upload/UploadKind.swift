@@ -16,8 +16,9 @@ enum UploadKind {
             guard var stage = fields.stage(reading, requests) else { return nil }
             stage.digests = digests
             return AnyStage(
-                stage, coding: .json, work: .transfer, settlesSubmit: stage.requests.definition.settlesSubmit,
-                writesFiles: false, first: stage.firstCheckpoint,
+                stage, coding: .json, work: .transfer, cancelsWork: stage.removesCancelled,
+                settlesSubmit: stage.requests.definition.settlesSubmit, writesFiles: false,
+                first: stage.firstCheckpoint,
                 standsAlone: { $0.phase != .pending })
         }
     }

@@ -75,6 +75,10 @@ struct UploadStage: Stage {
         return try await run.perform()
     }
 
+    /// True if a cancellation removes what the service has of the file. Other protocols have none, or services that may not
+    /// know it: they keep it, and a retry goes on from there.
+    var removesCancelled: Bool { mode == .gcs || mode == .s3 || parts?.cancel != nil }
+
     func cancel(
         from checkpoint: UploadCheckpoint?, in context: StageContext<UploadCheckpoint>
     ) async throws(StageFailure) {

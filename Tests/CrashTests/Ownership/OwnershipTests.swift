@@ -3,6 +3,7 @@ import JSONPath
 import PipelineSQLite
 import PipelineTestKit
 import SelfieStudio
+import Synchronization
 import Testing
 
 @Suite("A job has one owner, and other processes reach it")
@@ -147,6 +148,52 @@ struct OwnershipTests {
                 #expect(try await workplace.show()["state"] == "cancelled")
                 #expect(service.counters.modelRequests == 1)
             }
+        }
+    }
+
+    /// Its parts were sent to the upload that was gone, each four times, until that was seen.
+    @Test("an upload that a cancel removed at its service begins as a new one")
+    func cancelledUpload() async throws {
+        try await withWorkplace { workplace in
+            let state = Mutex<(paths: [String], uploads: Int)>(([], 0))
+            let server = try LoopbackServer { request in
+                let (uploads, isHeld) = state.withLock { state -> (Int, Bool) in
+                    state.paths.append("\(request.method) \(request.path)")
+                    if request.path == "/new" { state.uploads += 1 }
+                    return (state.uploads, state.uploads == 1 && request.path == "/u1/2")
+                }
+                if isHeld { return .silence }
+                if request.path == "/new" { return .json(#"{"id": "u\#(uploads)"}"#) }
+                if request.method == "DELETE" { return .status(204) }
+                return request.path.hasPrefix("/u\(uploads)/") ? .json(#"{"tag": "t"}"#) : .status(503)
+            }
+            defer { server.stop() }
+            try workplace.write("film.mov", String(repeating: "x", count: 2500))
+            try workplace.write(
+                "parts.json",
+                """
+                { "pipeline": 1, "name": "parts", "services": { "api": { "url": "\(server.url)" } },
+                  "stages": [ { "id": "move", "kind": "upload", "service": "api", "file": "film.mov", "protocol": "parts",
+                    "partSize": "1KB", "parallel": 1, "request": { "POST": "/new", "capture": { "id": "$.id" } },
+                    "part": { "PUT": "/${{ self.id }}/${{ part.number }}", "part": true, "capture": { "tag": "$.tag" } },
+                    "complete": { "POST": "/${{ self.id }}/end" }, "cancel": { "DELETE": "/${{ self.id }}" } } ] }
+                """)
+            let run = try workplace.program.start(
+                ["run", "parts.json"], environment: workplace.environment([:]), folder: workplace.folder)
+            _ = await server.requests(atLeast: 3)
+            let cancel = try await workplace.run("cancel", "last")
+            #expect(cancel.cause == .exited(0), "\(cancel)")
+            #expect(await run.end.cause == .exited(1), "\(run.text)")
+            let first = state.withLock { state in
+                defer { state.paths = [] }
+                return state.paths
+            }
+            #expect(first == ["POST /new", "PUT /u1/1", "PUT /u1/2", "DELETE /u1"])
+            let retry = try await workplace.program.run(
+                ["retry", "last"], environment: workplace.environment([:]), folder: workplace.folder)
+            #expect(retry.cause == .exited(0), "\(retry)")
+            let second = state.withLock(\.paths)
+            #expect(second == ["POST /new", "PUT /u2/1", "PUT /u2/2", "PUT /u2/3", "POST /u2/end"])
         }
     }
 

@@ -6,16 +6,16 @@ import Testing
 /// What follows from each input of a job, from its plan and what is known of it.
 @Suite struct JobStateTests {
     /// A step, and one whose cancellation ends what it has begun at a service.
-    static let kinds = [kind("step", cancelsSubmit: false), kind("remote", cancelsSubmit: true)]
+    static let kinds = [kind("step", cancelsWork: false), kind("remote", cancelsWork: true)]
 
-    private static func kind(_ name: String, cancelsSubmit: Bool) -> StageKind {
+    private static func kind(_ name: String, cancelsWork: Bool) -> StageKind {
         let reads = Field("reads", FieldType<JSONTemplate>.json(), "What it reads.")
         return StageKind(name: name, summary: "A step.", fields: [reads]) { reading in
             _ = reading.reader.optional(reads)
-            reading.declare([CaptureDeclaration(name: "x", isSubmitted: cancelsSubmit)])
+            reading.declare([CaptureDeclaration(name: "x", isSubmitted: cancelsWork)])
             return AnyStage(
                 Idle(), coding: CheckpointCoding(encode: { _ in [] }, decode: { _ in 0 }),
-                work: cancelsSubmit ? .remoteJob(submits: true, isPushed: false) : .local, cancelsSubmit: cancelsSubmit)
+                work: cancelsWork ? .remoteJob(submits: true, isPushed: false) : .local, cancelsWork: cancelsWork)
         }
     }
 
