@@ -81,9 +81,11 @@ package struct BlockedSteps: Sendable {
             let needsPerson = wake == .resume || !isOwned
             // It looks for a place again and again, and goes on once there is one.
             let time = isOwned && reason.kind != .full ? wake.time : nil
+            let isPushed = reason.kind == .callback && job.hasCallback(key)
+            let sentence = isPushed ? "a push for it has come" : reason.kind.sentence
             return BlockedStep(
-                step: key, reason: [reason.kind.sentence, reason.detail].compactMap { $0 }.joined(separator: ": "),
-                until: time, tried: tried, advice: needsPerson ? resume : reason.kind.advice)
+                step: key, reason: [sentence, reason.detail].compactMap { $0 }.joined(separator: ": "), until: time,
+                tried: tried, advice: needsPerson ? resume : reason.kind.advice)
         }
     }
 

@@ -45,7 +45,7 @@ struct SignalCommand: WorkspaceCommand {
                     : "these have one: " + waiting.joined(separator: ", "))
         }
         let captured = planned.stage.callback?.capture.names ?? []
-        if planned.stage.work == .wait, !captured.isEmpty {
+        if planned.stage.work == .wait || planned.stage.endsByCallback, !captured.isEmpty {
             throw CommandError(
                 .usage,
                 "stage '\(stage)' ends with what a push brings (\(captured.joined(separator: ", "))): a signal has none",
