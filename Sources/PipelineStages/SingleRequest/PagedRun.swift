@@ -47,6 +47,7 @@ struct PagedRun {
         try await openPosition()
         try await takeUp()
         checkpoint.request = request
+        checkpoint.course = paginate.course
         checkpoint.farthest = max(before.farthest ?? 0, before.walk.pages)
         let written = paginate
         let paginate = try await context.evaluate { scope throws(EvaluationFailure) in
@@ -67,6 +68,9 @@ struct PagedRun {
                 throw error
             }
             try keep(answer)
+            if walk.pages == 1, answer.count == 0, let items = paginate.items, !items.hasList(in: answer.answer) {
+                try await context.warn("the first page has no list at \(items.text): no items are taken from it")
+            }
             if walk.pages == 2, walk.hasOnlyEquals {
                 try await context.warn(
                     "the first two pages are the same: the service may not know the parameter that asks for a page")
@@ -99,6 +103,8 @@ struct PagedRun {
         let request = context.digest(rendered.digestInput)
         if checkpoint.walk.pages > 0, let begun = checkpoint.request, begun != request {
             try await beginAgain(because: "the request is another one since its first page came")
+        } else if checkpoint.walk.pages > 0, let begun = checkpoint.course, begun != paginate.course {
+            try await beginAgain(because: "\"paginate\" is another one since the first page came")
         }
         return request
     }

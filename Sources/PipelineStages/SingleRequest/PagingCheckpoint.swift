@@ -5,6 +5,8 @@ struct PagingCheckpoint: Codable, Sendable, Equatable {
     var walk = PageWalk()
     /// The digest of the request of the first page; nil in checkpoints of 0.1.0.
     var request: String?
+    /// How the pages are told apart, as the document had it (``PaginateDefinition/course``); nil in older checkpoints.
+    var course: String?
     /// The most pages that ever had come: only more than these are progress, however often they come.
     var farthest: Int?
     /// The cursor of the next page as JSON, when it is no text.

@@ -296,6 +296,47 @@ struct MendedDocumentTests {
         }
     }
 
+    /// It went on where the first numbering had come to, and pages were missing without a word.
+    @Test("gets pages again that were told apart in another way, from the first on")
+    func otherPages() async throws {
+        try await withWorkplace { workplace in
+            let state = Mutex<(asked: [String], isStrict: Bool)>(([], true))
+            let server = try LoopbackServer { request in
+                let page = request.target.split(separator: "=").last.map(String.init) ?? ""
+                let isStrict = state.withLock { state in
+                    state.asked.append(page)
+                    return state.isStrict
+                }
+                switch page {
+                case "0": return .json(#"{"data": [1, 2]}"#)
+                case "1": return .json(#"{"data": [3, 4]}"#)
+                default: return isStrict ? .status(404) : .json(#"{"data": []}"#)
+                }
+            }
+            defer { server.stop() }
+            let document = """
+                { "pipeline": 1, "name": "list", "services": { "api": { "url": "\(server.url)" } },
+                  "stages": [ { "id": "all", "kind": "request", "service": "api", "request": { "GET": "/items" },
+                    "to": "all.jsonl", "paginate": { "items": "$.data[*]", "next": { "page": "page" } } } ] }
+                """
+            try workplace.write("list.json", document)
+            func call(_ words: String...) async throws -> ProgramEnd {
+                try await workplace.program.run(
+                    words, environment: workplace.environment([:]), folder: workplace.folder)
+            }
+            let end = try await call("run", "list.json")
+            #expect(end.cause == .exited(1), "\(end)")
+            state.withLock { $0.isStrict = false }
+            try workplace.write(
+                "list.json", document.replacing(#""page": "page""#, with: #""page": "page", "first": 0"#))
+            let mended = try await call("retry", "last", "--changed")
+            #expect(mended.cause == .exited(0), "\(mended)")
+            #expect(mended.errors.contains(#""paginate" is another one since the first page came"#), "\(mended)")
+            #expect(state.withLock(\.asked) == ["1", "2", "0", "1", "2"])
+            #expect(workplace.bytes(workplace.path("all.jsonl")) == Array("1\n2\n3\n4\n".utf8))
+        }
+    }
+
     @Test("is refused where it would have what was done be something else, and says which stage to begin from")
     func otherwise() async throws {
         try await withScene(Self.document(poll: "/job/${{ self.id }}")) { scene in

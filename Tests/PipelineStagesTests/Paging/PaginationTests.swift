@@ -492,6 +492,7 @@ struct PaginationTests {
             next: #"{ "cursor": "$.cursor", "param": "c" }"#)
         #expect(await empty.resume().isFinished)
         #expect(empty.captures["ids"] == [])
+        #expect(empty.host.read(\.warnings) == ["the first page has no list at $.data[*]: no items are taken from it"])
     }
 
     @Test("more items than can be kept are an error that names the way out; a page that is no JSON too")

@@ -52,6 +52,30 @@ struct PaginateDefinition: Sendable {
         return resolved
     }
 
+    /// How the pages are told apart and what is taken from each, as the document has it: pages that came by another course are
+    /// not those of this one.
+    var course: String {
+        func text(_ setting: Setting<Int>) -> String {
+            setting.constant.map(String.init) ?? setting.template?.text ?? ""
+        }
+        func text(_ parameter: PageParameter) -> String { "\(parameter.place.rawValue) \(parameter.name)" }
+        let way =
+            switch rule {
+            case .url: "url"
+            case .cursor(let parameter): "cursor \(text(parameter))"
+            case .page(let parameter, let number): "page \(text(parameter)) \(first.map(text) ?? "\(number)")"
+            case .offset(let parameter): "offset \(text(parameter))"
+            }
+        let origin =
+            switch source {
+            case .link(let relation): "link \(relation)"
+            case .selector(let selector): "selector \(selector.text)"
+            case .counted: "counted"
+            }
+        let length = size.map { "size \($0.name) \(text($0.value))" }
+        return [way, origin, length, items?.text].map { $0 ?? "" }.joined(separator: "\n")
+    }
+
     /// The items of a page; nil when its text is kept, and in a list whose owner has its own selector for them.
     var items: PageItems? { content?.items }
 
