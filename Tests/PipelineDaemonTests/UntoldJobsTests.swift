@@ -4,7 +4,7 @@ import Testing
 @testable import PipelineDaemon
 
 @Suite("Jobs of which nobody has told") struct UntoldJobsTests {
-    // Each of two workers told of the end of a job that the other one was telling of.
+    // Two workers delivered the same notification.
     @Test("are told of once they were found so for longer than who ends a job tells of it")
     func twoLooks() {
         let (one, two) = (JobID("one"), JobID("two"))

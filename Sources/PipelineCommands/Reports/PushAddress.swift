@@ -3,7 +3,7 @@ import PipelineCore
 import PipelineKit
 
 /// Where a push for a step is taken whose stage sends no request that could hand its address to a service: a person hands it
-/// to whoever pushes.
+/// to the service that pushes.
 struct PushAddress {
     private let url: String
 

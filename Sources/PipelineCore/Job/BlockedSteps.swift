@@ -57,7 +57,7 @@ package struct BlockedSteps: Sendable {
             return BlockedStep(
                 step: key, reason: "it is not known whether the service took the submit: no response to it is known",
                 until: nil, tried: "sent at \(open.lastSent ?? job.record.started) under the key \(open.key)",
-                advice: "\(resume), which settles it as 'once' says")
+                advice: job.reconcilingCommand)
         }
         switch step.state {
         case .running, .succeeded, .cancelled, .skipped: return nil

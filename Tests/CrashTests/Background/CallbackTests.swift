@@ -97,16 +97,9 @@ struct CallbackTests {
             let service = try PushingService()
             service.remote.isSilent = true
             defer { service.server.stop() }
-            let environment = [
-                "PIPELINE_CALLBACK_URL": "https://push.example/hooks/", "PIPELINE_SECRET_HOOK": Self.secret,
-            ]
-            var daemon = try workplace.start("daemon", environment: environment)
-            var port = try #require(await Self.port(of: daemon))
-            let file = try workplace.write("early.json", document.replacing("SERVER", with: service.server.url))
-            let end = try await workplace.run("run", file, "--detach", environment: environment)
-            #expect(end.cause == .exited(0), "\(end)")
-            let address = try #require(await service.remote.addresses.first { _ in true })
-            let path = String(address.dropFirst("https://push.example".count))
+            let begun = try await Self.handOver(document, in: workplace, service)
+            var (daemon, port) = (begun.daemon, begun.port)
+            let path = begun.path
             let foreign = Array(#"{"id":"8","text":"another's \#(Self.secret)"}"#.utf8)
             let words = Array(#"{"id":"7","text":"hello"}"#.utf8)
             #expect(await RawPost.send(to: path, port: port, headers: Self.signed(words, id: "a"), body: words) == 204)
@@ -120,7 +113,7 @@ struct CallbackTests {
                 #expect(!shows, "\(name)")
             }
             service.remote.isSilent = false
-            daemon = try workplace.start("daemon", environment: environment)
+            daemon = try workplace.start("daemon", environment: Self.environment)
             port = try #require(await Self.port(of: daemon))
             // What it says again is known.
             #expect(await RawPost.send(to: path, port: port, headers: Self.signed(words, id: "a"), body: words) != 404)
@@ -189,20 +182,11 @@ struct CallbackTests {
         try await withWorkplace { workplace in
             let service = try PushingService()
             defer { service.server.stop() }
-            let environment = [
-                "PIPELINE_CALLBACK_URL": "https://push.example/hooks/", "PIPELINE_SECRET_HOOK": Self.secret,
-            ]
-            let daemon = try workplace.start("daemon", environment: environment)
-            let port = try #require(await Self.port(of: daemon))
-            let file = try workplace.write("words.json", document.replacing("SERVER", with: service.server.url))
-            let end = try await workplace.run("run", file, "--detach", environment: environment)
-            #expect(end.cause == .exited(0), "\(end)")
-            let url = try #require(await service.remote.addresses.first { _ in true })
-            let path = String(url.dropFirst("https://push.example".count))
+            let (daemon, port, path) = try await Self.handOver(document, in: workplace, service)
             #expect(try await workplace.waitFor(["succeeded", "failed"])["state"] == "failed")
             let body = Array(#"{"text":"hello"}"#.utf8)
             #expect(await RawPost.send(to: path, port: port, headers: Self.signed(body), body: body) == 204)
-            let retry = try await workplace.run("retry", "last", environment: environment)
+            let retry = try await workplace.run("retry", "last", environment: Self.environment)
             #expect(retry.cause == .exited(0), "\(retry)")
             #expect(service.server.requests.count { $0.method == "POST" } == 1)
             #expect(await RawPost.send(to: path, port: port, headers: Self.signed(body), body: body) == 410)
@@ -323,6 +307,24 @@ struct CallbackTests {
                             "match": "response.body.id == self.id" } },
             { "id": "other", "kind": "write", "to": "x.txt", "text": "done" } ] }
         """
+    }
+
+    private static var environment: [String: String] {
+        ["PIPELINE_CALLBACK_URL": "https://push.example/hooks/", "PIPELINE_SECRET_HOOK": secret]
+    }
+
+    /// Hands a job of the document to a background owner: that, the port of its receiver, and the path of the address that
+    /// the service was given.
+    private static func handOver(
+        _ document: String, in workplace: Workplace, _ service: PushingService
+    ) async throws -> (daemon: RunningProgram, port: UInt16, path: String) {
+        let daemon = try workplace.start("daemon", environment: environment)
+        let port = try #require(await port(of: daemon))
+        let file = try workplace.write("words.json", document.replacing("SERVER", with: service.server.url))
+        let end = try await workplace.run("run", file, "--detach", environment: environment)
+        #expect(end.cause == .exited(0), "\(end)")
+        let address = try #require(await service.remote.addresses.first { _ in true })
+        return (daemon, port, String(address.dropFirst("https://push.example".count)))
     }
 
     private static func signed(_ body: [UInt8], id: String = "evt", at shift: Int = 0) -> [String: String] {

@@ -171,7 +171,7 @@ struct EndReporter: Sendable {
         report.note("stage '\(key)': it is not known whether the service took the submit (key \(submit.key))")
         if let since = submit.firstSent { report.note("  since: \(clock.ago(since)) (\(clock.clock(since)))") }
         report.note("  because: it was sent, and no response to it is known")
-        report.note("  go on with: pipeline resume \(job.record.id), which settles it as 'once' says")
+        report.note("  go on with: \(job.reconcilingCommand)")
     }
 
     /// Notes what somebody should have been told of and was not: a line for each reason, however many it kept back.
