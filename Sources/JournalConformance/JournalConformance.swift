@@ -186,5 +186,8 @@ public struct JournalConformance: Sendable, CustomStringConvertible {
         },
         Self("places are counted over processes, stay over suspensions, and are free in the commit that ends the step")
         { try await ServicePromises.places($0, $1) },
+        Self("no item of a batch gets a place once those before failed alike, until the batch goes on") {
+            try await ServicePromises.restraint($0, $1)
+        },
     ]
 }

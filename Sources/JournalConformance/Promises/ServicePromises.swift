@@ -69,4 +69,31 @@ enum ServicePromises {
             check.expect(try await !claim(second, 2), "the other waits for its turn")
         }
     }
+
+    static func restraint(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await BatchPromises.withBatch(world, check, BatchSettings(stopAfter: 2)) { journal, lease in
+            let services = try check.require(journal as? any ServiceRows)
+            _ = try await BatchPromises.add(BatchPromises.rows("a", "b", "c", "d"), to: lease, journal, isRead: true)
+            let begun = try await journal.beginItems(4, of: lease)
+            func claim(_ number: Int) async throws -> Bool {
+                try await services.claimComputation(
+                    at: id, for: StepKey(stage: "model"), of: begun[number].lease.job, limit: 100)
+            }
+            func fail(_ number: Int) async throws {
+                var item = begun[number].item
+                (item.state, item.ended) = (.failed, .at(9))
+                item.failure = ItemFailure(stage: "model", failure: StepFailure("no credit"))
+                try await journal.finish(item, under: begun[number].lease)
+            }
+            try await fail(0)
+            check.expect(try await claim(2), "one has failed")
+            try await fail(1)
+            check.expect(try await !claim(3), "the second failed as the first did")
+            check.expect(try await claim(2), "it has its place")
+            try await journal.stop(.sameFailure, lease)
+            check.expect(try await !claim(3))
+            try await journal.stop(nil, lease)
+            check.expect(try await claim(3), "a person had it go on")
+        }
+    }
 }

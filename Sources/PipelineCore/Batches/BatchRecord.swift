@@ -155,10 +155,11 @@ extension BatchRecord {
         count < Self.costSample ? min(settings.atOnce, Self.costSample) : settings.atOnce
     }
 
-    /// The reason why nothing more may begin; nil while items may. Beyond a tolerance that only counts ended items
-    /// there is nothing left to hold back once none is pending.
-    package var obstacle: SuspensionCause? {
-        guard !isRead || pendingCount > 0 else { return nil }
+    /// The reason why nothing more may begin; nil while items may, and once there is none left to hold back.
+    package var obstacle: SuspensionCause? { !isRead || pendingCount > 0 ? restraint : nil }
+
+    /// The reason why nothing more may be ordered, not even by items that have begun and wait for a service's place.
+    package var restraint: SuspensionCause? {
         if streak.count >= settings.stopAfter { return .sameFailure }
         let isExceeded = settings.tolerance?.isExceeded(
             failures: count(.failed) - max(settings.forgiven, aside[.failed] ?? 0), items: itemCount, isRead: isRead)

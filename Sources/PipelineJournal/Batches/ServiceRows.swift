@@ -65,15 +65,15 @@ struct ServiceRows<Connection: JournalConnection>: JournalAccess {
             """, values
         ) { _ in true }
         if claimed == true { return true }
-        // Of a batch that begins nothing more what waits for a place is not let in.
-        let isStopped = try first(
+        // Of a batch that orders nothing more what waits for a place is not let in: the commit that frees one counts the failure.
+        let number = try first(
             """
-            SELECT 1 AS one FROM jobs JOIN batches ON batches.job = jobs.batch
+            SELECT batches.job AS number FROM jobs JOIN batches ON batches.job = jobs.batch
                 JOIN jobs AS whole ON whole.number = jobs.batch
-            WHERE jobs.id = :job AND batches.stopped IS NOT NULL AND whole.owner IS NOT NULL
+            WHERE jobs.id = :job AND whole.owner IS NOT NULL
             """, ["job": job.text]
-        ) { _ in true }
-        if isStopped == true { return false }
+        ) { $0.integer("number") }
+        if let number, let batch = try batch(number), batch.isStopped || batch.restraint != nil { return false }
         let taken = try first(
             "SELECT count(*) AS count FROM computations WHERE service = :service", ["service": service.text]
         ) { $0.int("count") }

@@ -43,14 +43,27 @@ extension BatchRunner {
         state.here.formUnion(begun.all)
     }
 
+    /// The reason why nothing more may begin: no item that is pending, and none that waits for one of a service's places.
+    func obstacle(of batch: BatchRecord) async throws(JournalFailure) -> SuspensionCause? {
+        if let obstacle = batch.obstacle { return obstacle }
+        guard let restraint = batch.restraint, try await !waiting().isEmpty else { return nil }
+        return restraint
+    }
+
     /// Once nothing more begins, pauses the items that wait for one of a service's places and are not let in any more; those
     /// that have one come to their end.
     func pauseWaiting(_ state: BatchRunState) async throws(JournalFailure) {
         guard case .suspend = state.stop else { return }
+        for job in try await waiting() { _ = try await journal.post(.pause, to: job) }
+    }
+
+    /// The jobs of items that wait for one of a service's places, and for nothing else.
+    private func waiting() async throws(JournalFailure) -> Set<JobID> {
+        let waiting = FoundJobs()
         try await journal.forEachJob(of: lease.job, in: [.running]) { [journal] (job) throws(JournalFailure) in
-            guard try await journal.snapshot(of: job)?.steps.waitForPlaceAlone == true else { return }
-            _ = try await journal.post(.pause, to: job)
+            if try await journal.snapshot(of: job)?.steps.waitForPlaceAlone == true { waiting.insert(job) }
         }
+        return waiting.all
     }
 
     /// Has an item's job go on in this process, unless the batch was asked to pause meanwhile: then it is left paused,

@@ -204,7 +204,7 @@ package final class BatchRunner: Sendable {
     func refresh(_ state: inout BatchRunState) async throws(JournalFailure) {
         guard let batch = try await journal.batch(lease.job) else { throw .noSuchJob(lease.job) }
         state.batch = batch
-        guard state.stop == nil, !options.onlyReads, let obstacle = batch.obstacle else { return }
+        guard state.stop == nil, !options.onlyReads, let obstacle = try await obstacle(of: batch) else { return }
         // What runs ends; nothing more begins.
         state.stop = .suspend(obstacle)
         state.reading.isOpen = false

@@ -41,6 +41,9 @@ extension MemoryJournal: ServiceJournal {
                 return job.steps[place.step]?.state.isEnded != true
             }
             if state.image.places[service]?.contains(place) == true { return true }
+            if let own = image.rows[job]?.snapshot.record.item, let whole = image.rows[own.batch],
+                whole.owner != nil, let batch = whole.snapshot.batch, batch.isStopped || batch.restraint != nil
+            { return false }
             guard state.image.places[service, default: []].count < limit else { return false }
             state.image.places[service, default: []].insert(place)
             return true

@@ -98,13 +98,28 @@ struct BrakeTests {
             let end = try await workplace.run(
                 "run", "model.json", "--each", "rows.csv", "--batch", "june", environment: environment)
             #expect(end.cause == .exited(75), "\(end)")
-            #expect(orders(server) <= 5)
+            #expect(orders(server) == 3)
             let shown = try await workplace.show("june")
             #expect(shown["cause"] == "sameFailure", "\(shown.text)")
             #expect(shown["counts"]?["suspended"]?.number?.int ?? 0 > 4, "\(shown.text)")
             let more = try await workplace.run("resume", "june", environment: environment)
             #expect(more.cause == .exited(75), "\(more)")
-            #expect(orders(server) <= 10)
+            #expect(orders(server) == 6)
+        }
+    }
+
+    /// All thirty were ordered, for none was pending any more.
+    @Test("the items of a batch that had all begun, and wait for one of a service's places")
+    func lastPlaces() async throws {
+        try await withService(poll: #"{"state": "broken"}"#) { workplace, server, environment in
+            try workplace.write(
+                "model.json", document("", batch: #", "stopAfter": 3"#, service: #", "limits": { "computations": 1 }"#))
+            let end = try await workplace.run(
+                "run", "model.json", "--each", "rows.csv", "--batch", "june", environment: environment)
+            #expect(end.cause == .exited(75), "\(end)")
+            #expect(orders(server) == 3)
+            let counts = try await workplace.show("june")["counts"]
+            #expect(counts?["suspended"] == 27 && counts?["failed"] == 3, "\(counts?.text ?? "")")
         }
     }
 
