@@ -105,6 +105,25 @@ struct StreamPollTests {
         #expect(await bench.resume().isWaiting)
     }
 
+    /// It was opened again and again, and 'why' said that no event had come.
+    @Test(
+        "a stream whose last event is in none of the lists is said to end with it, once",
+        arguments: ["", "event: generating\ndata: {\"percent\": 10}\n\n"])
+    func unlistedEnd(before: String) async throws {
+        let (bench, _) = try bench([
+            before + "event: finished\ndata: [{\"url\": \"http://u\"}]\n\n", "event: finished\ndata: []\n\n",
+            "event: heartbeat\ndata: x\n\n", "event: complete\ndata: [{\"url\": \"http://u\"}]\n\n",
+        ])
+        for _ in 0..<3 { #expect(await !bench.resume().isFinished) }
+        #expect(await bench.resume().isFinished)
+        let warnings = bench.host.read(\.warnings)
+        #expect(
+            warnings == [
+                "the stream ended after the event \"finished\", which is in none of the lists of \"events\", and the job "
+                    + "counts as running"
+            ])
+    }
+
     @Test("an answer that is no stream is said to be that once, 204 ends the stage, and 404 is believed after a while")
     func noStream() async throws {
         let service = ScriptedService()

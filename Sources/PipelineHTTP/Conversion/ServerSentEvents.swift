@@ -20,6 +20,8 @@ package struct ServerSentEvents: Sendable {
     package private(set) var lastID: String
     /// The time to wait before the stream is opened again, as it says itself.
     package private(set) var retry: Duration?
+    /// The name of the last event if it is one that nobody wants; nil if it was given out, or none has come.
+    package private(set) var passedOver: String?
     /// True once a line or an event was longer than the bound; nothing is read from then on.
     package private(set) var isTooLarge = false
 
@@ -184,7 +186,8 @@ package struct ServerSentEvents: Sendable {
         if let id { lastID = String(decoding: id, as: UTF8.self) }
         guard hasData else { return nil }
         let name = name.isEmpty ? "message" : String(decoding: name, as: UTF8.self)
-        guard isWanted(name) else { return nil }
+        passedOver = isWanted(name) ? nil : name
+        if passedOver != nil { return nil }
         return ServerSentEvent(name: name, data: Array(data.dropLast()))
     }
 }

@@ -44,6 +44,8 @@ final class EventWatch: Sendable {
     var isStream: Bool { state.withLock { $0.isStream } }
     /// The number of events that have come that mean something.
     var count: Int { state.withLock { $0.count } }
+    /// The name of the last event if the poll passes it over.
+    var passedOver: String? { state.withLock { $0.reader.passedOver } }
     /// The event that ended the job; nil while none has.
     var end: ServerSentEvent? { state.withLock { $0.end } }
 

@@ -43,6 +43,19 @@ struct PollDoubt: Sendable, Equatable {
         return [status ?? page(poll, answer, excerpt), share(of: poll, answer)].compactMap(\.self)
     }
 
+    /// The last event of a stream that ended, if its name may be one that the document means by another; nil for one that
+    /// only keeps a connection open.
+    static func lastEvent(_ name: String, _ events: PollEvents, excerpt: (String) -> String) -> PollDoubt? {
+        let plain = name.lowercased()
+        if ["ping", "beat", "alive"].contains(where: plain.contains) { return nil }
+        let ends = events.meanings.filter { $0.value != .progress }.map(\.key).sorted()
+        let guess = Suggestion.nearest(to: name, among: ends).map { "; did you mean \"\($0)\" to be it?" }
+        return PollDoubt(
+            key: "event \(name)",
+            message: "the stream ended after the event \"\(excerpt(name))\", which is in none of the lists of \"events\", and "
+                + "the job counts as running\(guess ?? "")")
+    }
+
     private static func state(
         of selector: Selector, _ poll: PollDefinition, _ answer: ServiceResponse, _ isLate: Bool,
         _ excerpt: (String) -> String

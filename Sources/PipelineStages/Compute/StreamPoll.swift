@@ -113,8 +113,12 @@ struct StreamPoll {
             return watch.count > 0 ? .running(report) : .failedPoll(detail: lost.failure.title, floor: lost.floor)
         case .success(let response) where watch.isStream:
             let floor = response.retryAfter(now: context.now)
-            return watch.count > 0
-                ? .running(report) : .failedPoll(detail: "the stream ended before any event came", floor: floor)
+            let doubt = watch.passedOver.flatMap { name in
+                PollDoubt.lastEvent(name, events) { ShownText.excerpt($0, limit: 60, in: context) }
+            }
+            try await PollDoubt.tell([doubt].compactMap(\.self), &checkpoint, in: context)
+            if watch.count > 0 { return .running(report) }
+            return .failedPoll(detail: doubt?.message ?? "the stream ended before any event came", floor: floor)
         case .success(let response):
             context.pass(.pollAnswered)
             let finding = try await stage.judge(response, poll, request, in: context)

@@ -35,13 +35,14 @@ extension StageRequests {
                 "\(name) answered \(StatusText.describe(answered)) in the content coding '\(coding)', which is not undone "
                 + "here"
         }
-        // Of what was never a request neither the service nor a line of it is to be looked at.
-        let isRequest = if case .notReady = failure.reason { false } else { true }
+        // Of what was never a request no line is to be looked at, and what was not ready says nothing of the service.
+        let isReady = if case .notReady = failure.reason { false } else { true }
         let step = StepFailure(
             ShownText.excerpt(title, limit: 600, in: context),
             hint: ExchangeAdvice(name: name, isService: service != nil, hasOwnProxy: rendered.options.proxy != nil)
                 .text(after: failure.reason),
-            service: isRequest ? service?.name : nil, request: isRequest ? context.redact(rendered.line) : nil,
+            service: isReady ? service?.name : nil,
+            request: isReady && !failure.isOfToken ? context.redact(rendered.line) : nil,
             status: status, place: context.facts.place)
         return AttemptFailure(
             step, kind: rendered.beginsAgain && failure.isTooLong ? .answered : failure.kind,
@@ -113,6 +114,14 @@ extension ExchangeFailure {
             .closedEarly, .answeredEarly, .protocolError, .undecodable, .foreignCoding, .held, .bodyTooLarge,
             .tooManyRedirects, .redirectRefused, .other:
             false
+        }
+    }
+
+    /// True if the request did not go out, for its token was not to be had.
+    fileprivate var isOfToken: Bool {
+        switch reason {
+        case .tokenRefused, .tokenUnavailable: true
+        default: false
         }
     }
 
