@@ -209,7 +209,7 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
             .failed(
                 AttemptFailure(StepFailure(error.message, hint: error.hint, place: facts.place), kind: .secret))
         case .wrong(let message, let hint, _):
-            .definite(StepFailure(host.redact(message), hint: hint, place: facts.place))
+            .definite(StepFailure(host.redact(message), hint: hint.map(host.redact), place: facts.place))
         }
     }
 

@@ -28,15 +28,7 @@ package struct ServerSentEvents: Sendable {
     private let maximumBytes: Int
     private let isWanted: @Sendable (String) -> Bool
 
-    private enum Phase { case field, valueStart, value, comment }
-
-    private var phase = Phase.field
-    /// The name of the field on the current line; no more of it than tells the four that count.
-    private var field: [UInt8] = []
-    /// The value of `event`, `id` or `retry` on the current line.
-    private var value: [UInt8] = []
-    private var isLineEmpty = true
-    private var lineBytes = 0
+    private var line = Line()
     private var eventBytes = 0
     private var name: [UInt8] = []
     private var id: [UInt8]?
@@ -49,6 +41,26 @@ package struct ServerSentEvents: Sendable {
     /// Names and ids that are longer count as none: no header would carry them.
     private static let longestValue = 4096
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// What has come of the current line.
+    private struct Line: Sendable {
+        enum Phase { case field, valueStart, value, comment }
+
+        var phase = Phase.field
+        /// The name of the field; no more of it than tells the four that count.
+        var field: [UInt8] = []
+        /// The value of `event`, `id` or `retry`.
+        var value: [UInt8] = []
+        var isEmpty = true
+        var bytes = 0
+
+        mutating func begin() {
+            phase = .field
+            field.removeAll(keepingCapacity: true)
+            value.removeAll(keepingCapacity: true)
+            (isEmpty, bytes) = (true, 0)
+        }
+    }
 
     /// - Parameters:
     ///   - lastID: the last id of the stream before it broke.
@@ -64,7 +76,7 @@ package struct ServerSentEvents: Sendable {
     }
 
     /// The number of bytes that are held.
-    package var heldBytes: Int { data.count + value.count + field.count + name.count }
+    package var heldBytes: Int { data.count + line.value.count + line.field.count + name.count }
 
     /// Takes the next piece of the stream and gives out each event that it ends.
     ///
@@ -114,36 +126,36 @@ package struct ServerSentEvents: Sendable {
 
     /// Takes a part of a line, without its end.
     private mutating func take(_ bytes: UnsafeRawBufferPointer) {
-        isLineEmpty = false
-        lineBytes += bytes.count
+        line.isEmpty = false
+        line.bytes += bytes.count
         var rest = bytes[...]
         while let byte = rest.first {
-            switch phase {
+            switch line.phase {
             case .field:
                 if byte == UInt8(ascii: ":") {
-                    phase = field.isEmpty ? .comment : .valueStart
-                } else if field.count < 6 {
-                    field.append(byte)
+                    line.phase = line.field.isEmpty ? .comment : .valueStart
+                } else if line.field.count < 6 {
+                    line.field.append(byte)
                 }
                 rest = rest.dropFirst()
             case .valueStart:
                 if byte == UInt8(ascii: " ") { rest = rest.dropFirst() }
-                phase = .value
+                line.phase = .value
             case .comment: rest = rest[rest.endIndex...]
             case .value:
                 append(UnsafeRawBufferPointer(rebasing: rest))
                 rest = rest[rest.endIndex...]
             }
         }
-        if phase != .comment { eventBytes += bytes.count }
-        isTooLarge = max(lineBytes, eventBytes) > maximumBytes
+        if line.phase != .comment { eventBytes += bytes.count }
+        isTooLarge = max(line.bytes, eventBytes) > maximumBytes
     }
 
     private mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        if field.elementsEqual("data".utf8) {
+        if line.field.elementsEqual("data".utf8) {
             if keepsData { data.append(contentsOf: bytes) }
-        } else if value.count <= Self.longestValue {
-            value.append(contentsOf: bytes.prefix(Self.longestValue + 1 - value.count))
+        } else if line.value.count <= Self.longestValue {
+            line.value.append(contentsOf: bytes.prefix(Self.longestValue + 1 - line.value.count))
         }
     }
 
@@ -152,25 +164,21 @@ package struct ServerSentEvents: Sendable {
 
     /// Ends a line; an empty one ends the event.
     private mutating func endLine() -> ServerSentEvent? {
-        defer {
-            phase = .field
-            field.removeAll(keepingCapacity: true)
-            value.removeAll(keepingCapacity: true)
-            (isLineEmpty, lineBytes) = (true, 0)
-        }
-        if isLineEmpty { return endEvent() }
-        guard phase != .comment else { return nil }
-        let isShort = value.count <= Self.longestValue
-        if field.elementsEqual("data".utf8) {
+        defer { line.begin() }
+        if line.isEmpty { return endEvent() }
+        guard line.phase != .comment else { return nil }
+        let isShort = line.value.count <= Self.longestValue
+        if line.field.elementsEqual("data".utf8) {
             hasData = true
             if keepsData { data.append(0x0A) }
-        } else if field.elementsEqual("event".utf8) {
-            name = isShort ? value : [0]
-        } else if field.elementsEqual("id".utf8) {
-            if isShort, !value.contains(0) { id = value }
-        } else if field.elementsEqual("retry".utf8) {
-            let digits = String(decoding: value, as: UTF8.self)
-            if !value.isEmpty, value.allSatisfy({ (0x30...0x39).contains($0) }), let milliseconds = Int(digits) {
+        } else if line.field.elementsEqual("event".utf8) {
+            name = isShort ? line.value : [0]
+        } else if line.field.elementsEqual("id".utf8) {
+            if isShort, !line.value.contains(0) { id = line.value }
+        } else if line.field.elementsEqual("retry".utf8) {
+            let digits = String(decoding: line.value, as: UTF8.self)
+            let isNumber = !line.value.isEmpty && line.value.allSatisfy { (0x30...0x39).contains($0) }
+            if isNumber, let milliseconds = Int(digits) {
                 retry = .milliseconds(milliseconds)
             }
         }

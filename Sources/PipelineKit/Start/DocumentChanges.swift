@@ -52,10 +52,11 @@ struct DocumentChanges {
                 guard let says = named[id], let done = done(of: id, was, otherThan: says, plan, in: job, found) else {
                     continue
                 }
+                let submits = job.submits.contains { $0.key.stage == id && $0.value.phase == .submitted }
                 throw StepFailure(
                     "stage '\(id)' \(done.words)",
                     hint: done.hint ?? "let it say what it said, or do all of it again, with all that need it: "
-                        + "pipeline retry \(record.id) --changed --from \(id)")
+                        + "pipeline retry \(record.id) --changed --from \(id)\(submits ? ", which submits it again" : "")")
             }
         }
     }

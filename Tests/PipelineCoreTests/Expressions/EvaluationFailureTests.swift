@@ -41,6 +41,22 @@ import Testing
         #expect(throws: EvaluationFailure.self) { try template.evaluateText(in: scope) }
     }
 
+    /// A default was advised, with which an address was empty.
+    @Test("of an object that lacks a member those that it has are named")
+    func members() throws {
+        let scope = Scope(item: ["href": "/x", "id": 1, "more": ["size": 3]], response: ["body": ["\n": 1]])
+        func hint(_ text: String) throws -> String? {
+            let expression = try Expression.parse(text, in: SourceRange(start: 0, end: text.utf8.count))
+            let failure = #expect(throws: EvaluationFailure.self) { try expression.evaluateText(in: scope) }
+            return failure?.hint
+        }
+        #expect(try hint("item.url") == #"item has "href", "id", "more"; or give a default: item.url ?? ''"#)
+        #expect(try hint("item.more.length") == #"item.more has "size"; or give a default: item.more.length ?? ''"#)
+        #expect(try hint("item['a'].b") == #"item has "href", "id", "more"; or give a default: item['a'].b ?? ''"#)
+        #expect(try hint("response.body.id") == #"response.body has "\n"; or give a default: response.body.id ?? ''"#)
+        #expect(try hint("lower(item.url)") == #"item has "href", "id", "more"; or give a default: item.url ?? ''"#)
+    }
+
     @Test(
         "values that do not fit are named with the path",
         arguments: [

@@ -67,7 +67,7 @@ extension ExpressionEvaluator {
         guard value.isNull else {
             return wrong("\(shown) is \(value.kindName) where \(needed) is needed", hint: hint, at: node.range)
         }
-        let rescue = fallback.map { "give a default: \(shown) ?? \($0)" }
+        let rescue = fallback.map { advice(onNull: node, fallback: $0) }
         return wrong(
             "\(shown) is null where \(needed) is needed", hint: minusHint(node) ?? hint ?? rescue, at: node.range)
     }

@@ -36,7 +36,7 @@ extension Expression {
         let shown = self.text(of: whole)
         let hint =
             switch value {
-            case .null: "give a default: \(shown) ?? ''"
+            case .null: ExpressionEvaluator(expression: self, scope: scope).advice(onNull: root, fallback: "''")
             case .array: "\(shown)[0] is its first element; json(\(shown)) makes all of it a text"
             default: "json(\(shown)) makes it a text"
             }
