@@ -96,4 +96,27 @@ enum ServicePromises {
             check.expect(try await claim(3), "a person had it go on")
         }
     }
+
+    static func affordable(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await BatchPromises.withBatch(world, check, BatchSettings(spend: 5)) { journal, lease in
+            let services = try check.require(journal as? any ServiceRows)
+            _ = try await BatchPromises.add(BatchPromises.rows("a", "b", "c", "d"), to: lease, journal, isRead: true)
+            let begun = try await journal.beginItems(4, of: lease)
+            func claim(_ number: Int) async throws -> Bool {
+                try await services.claimComputation(
+                    at: id, for: StepKey(stage: "model"), of: begun[number].lease.job, limit: 100)
+            }
+            func succeed(_ number: Int) async throws {
+                var item = begun[number].item
+                (item.state, item.ended, item.cost) = (.succeeded, .at(9), 2)
+                try await journal.finish(item, under: begun[number].lease)
+            }
+            try await succeed(0)
+            check.expect(try await claim(1), "3 of 5 are left, and one costs 2")
+            check.expect(try await !claim(2), "another would cost more than what is left")
+            check.expect(try await claim(1), "it has its place")
+            try await succeed(1)
+            check.expect(try await !claim(2), "1 of 5 is left")
+        }
+    }
 }

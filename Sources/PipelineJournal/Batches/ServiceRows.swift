@@ -73,7 +73,7 @@ struct ServiceRows<Connection: JournalConnection>: JournalAccess {
             WHERE jobs.id = :job AND whole.owner IS NOT NULL
             """, ["job": job.text]
         ) { $0.integer("number") }
-        if let number, let batch = try batch(number), batch.isStopped || batch.restraint != nil { return false }
+        if let number, let batch = try batch(number), try !letsIn(batch, number) { return false }
         let taken = try first(
             "SELECT count(*) AS count FROM computations WHERE service = :service", ["service": service.text]
         ) { $0.int("count") }
@@ -85,6 +85,22 @@ struct ServiceRows<Connection: JournalConnection>: JournalAccess {
             FROM jobs WHERE id = :job
             ON CONFLICT (job, stage, item) DO UPDATE SET service = excluded.service
             """, values) == 1
+    }
+}
+
+extension ServiceRows {
+    /// Returns whether one more item of a batch may have a place: not where what it has spent, and what those that have one
+    /// will cost, is all that may be spent.
+    private func letsIn(_ batch: BatchRecord, _ number: Int64) throws(JournalFailure) -> Bool {
+        if batch.isStopped || batch.restraint != nil { return false }
+        guard batch.settings.spend != nil else { return true }
+        let held = try first(
+            """
+            SELECT count(*) AS count FROM computations JOIN jobs ON jobs.number = computations.job
+            WHERE jobs.batch = :batch
+            """, ["batch": number]
+        ) { $0.int("count") }
+        return held ?? 0 < batch.affordableCount
     }
 }
 

@@ -46,8 +46,12 @@ extension BatchRunner {
     /// The reason why nothing more may begin: no item that is pending, and none that waits for one of a service's places.
     func obstacle(of batch: BatchRecord) async throws(JournalFailure) -> SuspensionCause? {
         if let obstacle = batch.obstacle { return obstacle }
-        guard let restraint = batch.restraint, try await !waiting().isEmpty else { return nil }
-        return restraint
+        let isSpent = batch.settings.spend != nil && batch.affordableCount == 0
+        guard batch.restraint != nil || isSpent else { return nil }
+        let waiting = try await waiting().count
+        if waiting == 0 { return nil }
+        // Those that are at work may prove cheaper than it seems.
+        return batch.restraint ?? (waiting >= batch.count(.running) ? .spent : nil)
     }
 
     /// Once nothing more begins, pauses the items that wait for one of a service's places and are not let in any more; those

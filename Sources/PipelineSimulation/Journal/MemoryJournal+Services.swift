@@ -42,7 +42,7 @@ extension MemoryJournal: ServiceJournal {
             }
             if state.image.places[service]?.contains(place) == true { return true }
             if let own = image.rows[job]?.snapshot.record.item, let whole = image.rows[own.batch],
-                whole.owner != nil, let batch = whole.snapshot.batch, batch.isStopped || batch.restraint != nil
+                whole.owner != nil, let batch = whole.snapshot.batch, !image.letsIn(batch, of: own.batch)
             { return false }
             guard state.image.places[service, default: []].count < limit else { return false }
             state.image.places[service, default: []].insert(place)
@@ -56,6 +56,13 @@ extension MemoryJournal.Image {
     struct Place: Sendable, Hashable {
         let job: JobID
         let step: StepKey
+    }
+
+    /// Returns whether one more item of a batch may have a place.
+    func letsIn(_ batch: BatchRecord, of job: JobID) -> Bool {
+        if batch.isStopped || batch.restraint != nil { return false }
+        let held = places.values.joined().count { rows[$0.job]?.snapshot.record.item?.batch == job }
+        return batch.settings.spend == nil || held < batch.affordableCount
     }
 
     mutating func freePlaces(of place: Place) {

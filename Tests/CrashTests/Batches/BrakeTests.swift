@@ -123,6 +123,29 @@ struct BrakeTests {
         }
     }
 
+    /// All sixty were ordered: they had begun while one cost a hundredth, and waited for a place.
+    @Test("items that wait for one of a service's places, once the others have cost what may be spent")
+    func spentPlaces() async throws {
+        try await withService { workplace, server, environment in
+            let cost = #""cost": "contains(inputs.file, 'dear') ? 3 : 0.01","#
+            try workplace.write("model.json", document(cost, service: #", "limits": { "computations": 2 }"#))
+            func run() async throws -> ProgramEnd {
+                try await workplace.run(
+                    "run", "model.json", "--each", "rows.csv", "--batch", "june", "--spend", "8", environment: environment)
+            }
+            #expect(try await run().cause == .exited(0))
+            #expect(orders(server) == 30)
+            let rows = (1...30).map { "talk-\($0)\n" } + (1...20).map { "dear-\($0)\n" }
+            try workplace.write("rows.csv", "file\n" + rows.joined())
+            let end = try await run()
+            #expect(end.cause == .exited(75), "\(end)")
+            let shown = try await workplace.show("june")
+            #expect(shown["cause"] == "spent", "\(shown.text)")
+            // Two that had their places when it was passed end.
+            #expect(orders(server) <= 34)
+        }
+    }
+
     /// Thirty were ordered where ten could be paid for.
     @Test("a batch whose accepted jobs end otherwise than by their own end, once their cost is what may be spent")
     func deadline() async throws {
