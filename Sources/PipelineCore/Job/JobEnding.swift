@@ -127,8 +127,9 @@ extension Resolution {
         guard var submit = table.snapshot.submits[key], let step = table.step(key) else {
             throw IllegalTransition(state: .pending, event: "resolved", step: key)
         }
-        // The time that a person took is not the step's: a deadline that has passed counts again.
-        let started = table.isOverdue(key) ? table.moment.time : step.started
+        // The time that a person took is not the step's: a deadline that has passed counts again, from when it goes on.
+        let isPast = table.deadline(of: key).map { $0 <= table.moment.time } ?? false
+        let started = isPast ? nil : step.started
         switch self {
         case .found(let captures):
             submit.phase = .submitted

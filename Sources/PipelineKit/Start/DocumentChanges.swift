@@ -91,12 +91,14 @@ struct DocumentChanges {
         let context = hasOtherContext(was)
         if changed.isEmpty, !context { return nil }
         if submits.contains(where: \.isOpen) {
+            // Of one that was given up there is nothing to find out: it begins again as a whole, or stays.
             let hint = "let it say what it said, and find out: pipeline resume \(job.record.id)"
             return (
-                "has a submit of which nobody knows whether it arrived, and it, or its service, is another by now", hint
+                "has a submit of which nobody knows whether it arrived, and it, or its service, is another by now",
+                job.wasGivenUp ? nil : hint
             )
         }
-        if Self.keepsNothing(was, steps) { return nil }
+        if Self.keepsNothing(was, steps, plan.stage(stage)) { return nil }
         if job.submitsAgain(stage) {
             if asksAgain(was, says), !(plan.stage(stage).map(job.remoteJobsGivenUp) ?? [:]).isEmpty {
                 return nil
@@ -130,15 +132,15 @@ extension DocumentChanges {
             || was["service"]?.string.map { old?["services"]?[$0] != new?["services"]?[$0] } == true
     }
 
-    /// Returns whether a stage sends a file in one request, which was refused: nothing of it is at the service, and it is sent as
-    /// it is by then.
-    private static func keepsNothing(_ was: JSONObject, _ steps: [StepKey: StepRecord]) -> Bool {
-        guard was["kind"]?.string == "upload", ["put", "multipart"].contains(was["protocol"]?.string),
-            was["complete"] == nil
-        else { return false }
+    /// Returns whether a stage is an upload whose first request was refused, be it the only one: nothing of it is at the
+    /// service, and it is sent as it is by then.
+    private static func keepsNothing(
+        _ was: JSONObject, _ steps: [StepKey: StepRecord], _ stage: PlannedStage?
+    ) -> Bool {
+        guard was["kind"]?.string == "upload", let standsAlone = stage?.stage.standsAlone else { return false }
         return steps.values.allSatisfy { step in
             guard case .failed(let failure) = step.state else { return false }
-            return (failure.status ?? 0) >= 400
+            return (failure.status ?? 0) >= 400 && step.checkpoint.map(standsAlone) != true
         }
     }
 

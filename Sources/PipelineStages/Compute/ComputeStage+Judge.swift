@@ -52,8 +52,7 @@ extension ComputeStage {
             if try await rules.findEnd(in: answer) { return .ended(failure, answer) }
             if failure.hint == nil, try await requests.isExpected(answer, of: rendered, in: context) {
                 failure.hint =
-                    "'fail' speaks of the request, 'failWhen' and 'failed' of the job, which is asked for again; "
-                    + "'\(context.facts.restartCommand)' begins another"
+                    "'fail' speaks of the request, 'failWhen' and 'failed' of the job, which is asked for again"
             }
             return .refused(failure)
         case .unexpected(let failure):

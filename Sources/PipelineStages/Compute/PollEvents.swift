@@ -39,6 +39,16 @@ struct PollEvents: Sendable {
         return PollEvents(meanings: meanings)
     }
 
+    /// The names with their meanings, as a text: where it is another the events of before may mean something by now.
+    var names: String { meanings.map { "\($0.key)=\($0.value.rawValue)" }.sorted().joined(separator: ",") }
+
+    /// Returns where the stream goes on: behind the last event, unless that was looked at with other names.
+    func start(after kept: StreamPosition?) -> StreamPosition {
+        guard var start = kept, start.names ?? names == names else { return StreamPosition(names: names) }
+        start.names = names
+        return start
+    }
+
     /// True if an event can say that the job has succeeded.
     var knowsSuccess: Bool { meanings.values.contains(.succeeded) }
 

@@ -21,7 +21,7 @@ struct StreamPoll {
     func follow(
         _ rendered: RenderedRequest, _ checkpoint: inout ComputeCheckpoint
     ) async throws(StageFailure) -> PollFinding {
-        let start = checkpoint.stream ?? StreamPosition()
+        let start = events.start(after: checkpoint.stream)
         let ticker = ProgressTicker(from: 0, part: .max) { context.now }
         let watch = EventWatch(
             events, from: start, maximumBytes: rendered.options.maximumBodyBytes, ticker: ticker)

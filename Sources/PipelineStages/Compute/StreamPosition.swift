@@ -4,6 +4,8 @@ import PipelineCore
 struct StreamPosition: Codable, Sendable, Equatable {
     /// The value of `Last-Event-ID`; empty for none.
     var lastID = ""
+    /// The events that were looked for up to there, as ``PollEvents/names``; nil in checkpoints of before.
+    var names: String?
     /// Milliseconds to wait before it is opened again, if the stream has said so.
     var retry: Int?
 

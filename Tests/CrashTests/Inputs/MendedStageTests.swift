@@ -1,0 +1,110 @@
+import JSONPath
+import PipelineTestKit
+import Testing
+
+/// A stage that its document had wrong goes on as it says by then, and no remote job is ordered for that.
+@Suite("A stage that is mended")
+struct MendedStageTests {
+    private func withService(
+        _ stage: String, _ answer: @escaping @Sendable (ReceivedRequest) -> ScriptedAnswer,
+        _ body: (Workplace, LoopbackServer, (String...) async throws -> ProgramEnd) async throws -> Void
+    ) async throws {
+        try await withWorkplace { workplace in
+            let server = try LoopbackServer(answer)
+            defer { server.stop() }
+            try workplace.write("film.mov", "the film")
+            try workplace.write("job.json", Self.document(stage))
+            try await body(workplace, server) { (words: String...) in
+                try await workplace.program.run(
+                    words, environment: workplace.environment(["API_URL": server.url]), folder: workplace.folder)
+            }
+        }
+    }
+
+    private static func document(_ stage: String) -> String {
+        """
+        { "pipeline": 1, "name": "job", "services": { "api": { "url": "${{ env.API_URL }}" } },
+          "stages": [ { "id": "work", "service": "api", \(stage) } ] }
+        """
+    }
+
+    /// It was refused: the upload had begun, although its first request was answered with 404.
+    @Test("sends a file to another bucket than the one that there is not")
+    func bucket() async throws {
+        func stage(_ path: String) -> String {
+            #""kind": "upload", "file": "film.mov", "protocol": "s3", "request": { "PUT": "\#(path)" }"#
+        }
+        let xml = [("Content-Type", "application/xml")]
+        try await withService(stage("/wrong/film")) { request in
+            let name = "<Bucket>right</Bucket><Key>film</Key>"
+            switch (request.method, request.target) {
+            case (_, let target) where target.hasPrefix("/wrong"):
+                return .status(404, headers: xml, body: "<Error><Code>NoSuchBucket</Code></Error>")
+            case ("PUT", _): return .status(200, headers: [("ETag", "\"a\"")], body: "")
+            case ("POST", let target) where target.contains("uploads"):
+                return .status(
+                    200, headers: xml,
+                    body: "<InitiateMultipartUploadResult>\(name)<UploadId>u</UploadId></InitiateMultipartUploadResult>")
+            default:
+                return .status(
+                    200, headers: xml,
+                    body: "<CompleteMultipartUploadResult>\(name)<ETag>\"b\"</ETag></CompleteMultipartUploadResult>")
+            }
+        } _: { workplace, server, call in
+            let end = try await call("run", "job.json", "--key", "job")
+            #expect(end.cause == .exited(1) && end.errors.contains(" --changed\n"), "\(end)")
+            try workplace.write("job.json", Self.document(stage("/right/film")))
+            let mended = try await call("retry", "job", "--changed")
+            #expect(mended.cause == .exited(0), "\(mended)")
+            #expect(server.requests.count { $0.method == "PUT" && $0.path == "/right/film" } == 1)
+        }
+    }
+
+    /// The stream was opened behind the event that ends it, and that came no more.
+    @Test("reads a stream of events from its beginning once it looks for others, and orders nothing again")
+    func events() async throws {
+        func stage(_ name: String) -> String {
+            """
+            "kind": "compute", "submit": { "POST": "/jobs", "json": {}, "capture": { "id": "$.id" } }, "deadline": "1s",
+            "poll": { "GET": "/events", "events": { "succeeded": ["\(name)"] }, "capture": { "url": "$.url" } }
+            """
+        }
+        try await withService(stage("done")) { request in
+            if request.method == "POST" { return .json(#"{"id": "j"}"#) }
+            let all = "retry: 10\\n\\nid: 5\\nevent: completed\\ndata: {\"url\": \"/u\"}\\n\\n".replacing("\\n", with: "\n")
+            let isKnown = request.header("Last-Event-ID") == "5"
+            return .status(200, headers: [("Content-Type", "text/event-stream")], body: isKnown ? ": none\n\n" : all)
+        } _: { workplace, server, call in
+            let end = try await call("run", "job.json", "--key", "job")
+            #expect(end.cause == .exited(1), "\(end)")
+            #expect(end.errors.contains("the stream ended after the event \"completed\""), "\(end)")
+            try workplace.write("job.json", Self.document(stage("completed")))
+            let mended = try await call("retry", "job", "--changed")
+            #expect(mended.cause == .exited(0), "\(mended)")
+            #expect(server.requests.count { $0.method == "POST" } == 1)
+        }
+    }
+
+    /// The deadline counted from the first submit on, and ended what had just been allowed; the next command sent it.
+    @Test("is sent again by the first command after a person allowed it, though its deadline has passed")
+    func resubmit() async throws {
+        let stage = """
+            "kind": "compute", "submit": { "POST": "/jobs", "json": {}, "capture": { "id": "$.id" } }, "deadline": "50ms",
+            "poll": { "GET": "/jobs", "status": "$.state", "succeeded": ["done"] }
+            """
+        try await withService(stage) { request in
+            request.method == "POST" ? .json(#"{"job": "j"}"#) : .json(#"{"state": "done"}"#)
+        } _: { workplace, server, call in
+            #expect(try await call("run", "job.json", "--key", "job").cause == .exited(3))
+            #expect(try await call("resolve", "job", "--stage", "work", "--resubmit").cause == .exited(0))
+            #expect(try await call("resume", "job").cause == .exited(3))
+            #expect(server.requests.count { $0.method == "POST" } == 2)
+            #expect(try await call("resolve", "job", "--stage", "work", "--abandon").cause == .exited(0))
+            try workplace.write("job.json", Self.document(stage.replacing("\"/jobs\", \"json\"", with: "\"/job\", \"json\"")))
+            let refused = try await call("retry", "job", "--changed")
+            #expect(refused.cause == .exited(64) || refused.cause == .exited(2), "\(refused)")
+            #expect(refused.errors.contains("--changed --from work"), "\(refused)")
+            #expect(!refused.errors.contains("find out: pipeline resume"), "\(refused)")
+        }
+    }
+}
