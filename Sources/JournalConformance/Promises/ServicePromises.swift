@@ -89,11 +89,14 @@ enum ServicePromises {
             check.expect(try await claim(2), "one has failed")
             try await fail(1)
             check.expect(try await !claim(3), "the second failed as the first did")
+            check.expect(try await !services.mayOrder(begun[3].lease.job))
+            check.expect(try await services.mayOrder(lease.job), "it is no item of another batch")
             check.expect(try await claim(2), "it has its place")
             try await journal.stop(.sameFailure, lease)
             check.expect(try await !claim(3))
             try await journal.stop(nil, lease)
             check.expect(try await claim(3), "a person had it go on")
+            check.expect(try await services.mayOrder(begun[3].lease.job))
         }
     }
 

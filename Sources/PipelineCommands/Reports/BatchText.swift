@@ -24,11 +24,11 @@ struct BatchText {
         return "\(key): " + parts.joined(separator: ", ")
     }
 
-    /// The short form of `list`: `412/5000  ✗3`.
+    /// The short form of `list`: `412/5000  ✗3  ?1`, with those that failed and those that are unknown.
     var brief: String {
-        let failed = batch.count(.failed)
+        let (failed, unknown) = (batch.count(.failed), batch.count(.unknown))
         let done = "\(batch.endedCount)/\(batch.itemCount)\(batch.isRead ? "" : "+")"
-        return done + (failed > 0 ? "  ✗\(failed)" : "")
+        return done + (failed > 0 ? "  ✗\(failed)" : "") + (unknown > 0 ? "  ?\(unknown)" : "")
     }
 
     /// The sentence about a batch whose pipe broke off.
@@ -137,6 +137,9 @@ struct BatchText {
             lines.append(StyledText(batch.invitation(after: cause, key)))
         } else if phase == .unknown, let advice = job.batchAdvice {
             lines.append(StyledText(advice))
+        }
+        if phase != .unknown, batch.count(.unknown) > 0 {
+            lines.append("see at the service what became of the unknown ones, then: pipeline resolve \(key)")
         }
         if failures.contains(where: \.wasBegun) { lines.append("begin what failed anew with: pipeline retry \(key)") }
         return lines

@@ -5,13 +5,18 @@ import PipelineKit
 struct UnknownItemsNote {
     private(set) var lines: [String] = []
 
+    /// The number of items that are named.
+    private static let mostNamed = 5
+
     init(of batch: JobID, _ text: BatchText, _ journal: Workspace.Journal, _ workspace: Workspace) async throws {
         var isAnswered = false
-        for item in try await journal.items(of: batch, in: [.unknown], after: 0, limit: 5) {
+        for item in try await journal.items(of: batch, in: [.unknown], after: 0, limit: Self.mostNamed) {
             lines.append("unknown: \(item.key); see: pipeline why \(text.path(of: item.key))")
             guard !isAnswered, let id = item.job, let job = try await journal.snapshot(of: id) else { continue }
             isAnswered = !KeptAnswers(of: job, in: workspace.exchanges.records(of: id)).steps.isEmpty
         }
+        let more = text.batch.count(.unknown) - lines.count
+        if more > 0, lines.count == Self.mostNamed { lines.append("unknown: \(more) more") }
         if isAnswered {
             lines.append(
                 "  hint: if the last response has what is captured, mend \"capture\", "

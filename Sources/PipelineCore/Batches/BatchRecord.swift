@@ -158,6 +158,9 @@ extension BatchRecord {
     /// The reason why nothing more may begin; nil while items may, and once there is none left to hold back.
     package var obstacle: SuspensionCause? { !isRead || pendingCount > 0 ? restraint : nil }
 
+    /// True while its items may order something.
+    package var mayOrder: Bool { !isStopped && restraint == nil }
+
     /// The reason why nothing more may be ordered, not even by items that have begun and wait for a service's place.
     package var restraint: SuspensionCause? {
         if streak.count >= settings.stopAfter { return .sameFailure }

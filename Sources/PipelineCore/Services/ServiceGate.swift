@@ -18,6 +18,8 @@ package protocol ServiceGate: Sendable {
     /// Asks for one of the places that a service has for jobs of ours, which is the step's until that has ended. Returns nil
     /// with a place, else when to ask again.
     func claimComputation(at service: ServiceID, for step: StepKey, of job: JobID, limit: Int) async -> Timestamp?
+    /// Returns whether a job may order something that may cost: not an item of a batch that is to begin nothing more.
+    func mayOrder(_ job: JobID) async -> Bool
     /// Returns when a request may begin at a service that takes so many a second of all processes on one journal, or the
     /// task is cancelled; at once where no other process has the journal, since each keeps to the rate by itself.
     /// - Parameter urgency: its place among those that wait.

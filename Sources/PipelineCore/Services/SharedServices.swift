@@ -66,6 +66,7 @@ extension ServiceJournal {
 
 /// Services that only this process asks.
 extension ServiceGate {
+    package func mayOrder(_ job: JobID) async -> Bool { true }
     package func turn(at service: ServiceID, requestsPerSecond: Double, urgency: Urgency) async {}
     package func beginList(_ list: String, ids: [String], atMost: Int) async -> ListTurn? { nil }
     package func endList(_ list: String, asked: [String], entries: [String: ListEntry]) async {}

@@ -72,6 +72,8 @@ package final class JournaledServices: ServiceGate {
         return isClaimed == true ? nil : turn(service)
     }
 
+    package func mayOrder(_ job: JobID) async -> Bool { (try? await journal.mayOrder(job)) ?? true }
+
     package func turn(at service: ServiceID, requestsPerSecond: Double, urgency: Urgency) async {
         let pace = state.withLock { state in
             let pace =

@@ -66,14 +66,7 @@ struct ServiceRows<Connection: JournalConnection>: JournalAccess {
         ) { _ in true }
         if claimed == true { return true }
         // Of a batch that orders nothing more what waits for a place is not let in: the commit that frees one counts the failure.
-        let number = try first(
-            """
-            SELECT batches.job AS number FROM jobs JOIN batches ON batches.job = jobs.batch
-                JOIN jobs AS whole ON whole.number = jobs.batch
-            WHERE jobs.id = :job AND whole.owner IS NOT NULL
-            """, ["job": job.text]
-        ) { $0.integer("number") }
-        if let number, let batch = try batch(number), try !letsIn(batch, number) { return false }
+        if let (number, batch) = try batchAtWork(with: job), try !letsIn(batch, number) { return false }
         let taken = try first(
             "SELECT count(*) AS count FROM computations WHERE service = :service", ["service": service.text]
         ) { $0.int("count") }
@@ -88,11 +81,26 @@ struct ServiceRows<Connection: JournalConnection>: JournalAccess {
     }
 }
 
+extension JournalAccess {
+    /// The batch of which a job is an item, while somebody works on it.
+    func batchAtWork(with job: JobID) throws(JournalFailure) -> (number: Int64, batch: BatchRecord)? {
+        let number = try first(
+            """
+            SELECT batches.job AS number FROM jobs JOIN batches ON batches.job = jobs.batch
+                JOIN jobs AS whole ON whole.number = jobs.batch
+            WHERE jobs.id = :job AND whole.owner IS NOT NULL
+            """, ["job": job.text]
+        ) { $0.integer("number") }
+        guard let number, let batch = try batch(number) else { return nil }
+        return (number, batch)
+    }
+}
+
 extension ServiceRows {
     /// Returns whether one more item of a batch may have a place: not where what it has spent, and what those that have one
     /// will cost, is all that may be spent.
     private func letsIn(_ batch: BatchRecord, _ number: Int64) throws(JournalFailure) -> Bool {
-        if batch.isStopped || batch.restraint != nil { return false }
+        guard batch.mayOrder else { return false }
         guard batch.settings.spend != nil else { return true }
         let held = try first(
             """

@@ -28,4 +28,8 @@ extension DatabaseJournal {
             try rows.services.claimComputation(at: service, for: step, of: job, limit: limit)
         }
     }
+
+    package func mayOrder(_ job: JobID) async throws(JournalFailure) -> Bool {
+        try await read { (reader) throws(JournalFailure) in try reader.batchAtWork(with: job)?.batch.mayOrder ?? true }
+    }
 }

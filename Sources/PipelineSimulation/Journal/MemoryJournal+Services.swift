@@ -41,13 +41,15 @@ extension MemoryJournal: ServiceJournal {
                 return job.steps[place.step]?.state.isEnded != true
             }
             if state.image.places[service]?.contains(place) == true { return true }
-            if let own = image.rows[job]?.snapshot.record.item, let whole = image.rows[own.batch],
-                whole.owner != nil, let batch = whole.snapshot.batch, !image.letsIn(batch, of: own.batch)
-            { return false }
+            if let (own, batch) = image.batchAtWork(with: job), !image.letsIn(batch, of: own) { return false }
             guard state.image.places[service, default: []].count < limit else { return false }
             state.image.places[service, default: []].insert(place)
             return true
         }
+    }
+
+    package func mayOrder(_ job: JobID) async throws(JournalFailure) -> Bool {
+        state.withLock { $0.image.batchAtWork(with: job)?.1.mayOrder ?? true }
     }
 }
 
@@ -58,9 +60,14 @@ extension MemoryJournal.Image {
         let step: StepKey
     }
 
+    func batchAtWork(with job: JobID) -> (JobID, BatchRecord)? {
+        guard let own = rows[job]?.snapshot.record.item?.batch, let whole = rows[own], whole.owner != nil else { return nil }
+        return whole.snapshot.batch.map { (own, $0) }
+    }
+
     /// Returns whether one more item of a batch may have a place.
     func letsIn(_ batch: BatchRecord, of job: JobID) -> Bool {
-        if batch.isStopped || batch.restraint != nil { return false }
+        guard batch.mayOrder else { return false }
         let held = places.values.joined().count { rows[$0.job]?.snapshot.record.item?.batch == job }
         return batch.settings.spend == nil || held < batch.affordableCount
     }

@@ -140,4 +140,9 @@ extension ProcessJournal: ServiceJournal {
         try await reached()
         return isClaimed
     }
+
+    package func mayOrder(_ job: JobID) async throws(JournalFailure) -> Bool {
+        try await reached()
+        return try await services().mayOrder(job)
+    }
 }

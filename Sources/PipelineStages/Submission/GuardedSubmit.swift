@@ -81,11 +81,15 @@ struct GuardedSubmit: Sendable {
     private func ready<Checkpoint>(
         _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> ServiceTurn? {
+        let sending = RequestSending(requests: requests, rendered: rendered, context: context)
+        let turn: ServiceTurn?
         do throws(ExchangeFailure) {
-            return try await RequestSending(requests: requests, rendered: rendered, context: context).ready()
+            turn = try await sending.ready()
         } catch {
             throw requests.failure(error, of: rendered, in: context)
         }
+        try await sending.checkThatItMayOrder()
+        return turn
     }
 
     /// Sends by an exchange of the caller's own, which is told the key's decorator.

@@ -76,6 +76,9 @@ struct BrakeTests {
             let again = try await run()
             #expect(again.cause == .exited(75), "\(again)")
             #expect(orders(server) == 3)
+            let seen = try await workplace.run("show", "june").output
+            #expect(seen.contains("what became of the unknown ones, then: pipeline resolve june"), "\(seen)")
+            #expect(try await workplace.run("list").output.contains("?3"))
             let refused = try await workplace.run("resolve", "june", "--id", "j", environment: environment)
             #expect(refused.cause == .exited(64), "\(refused)")
             let resolved = try await workplace.run("resolve", "june", "--abandon", environment: environment)
@@ -123,6 +126,25 @@ struct BrakeTests {
         }
     }
 
+    /// All thirty were ordered, two a second, although the first three were refused alike.
+    @Test("items that wait for their turn, since a service takes so many requests a second")
+    func turns() async throws {
+        try await withWorkplace { workplace in
+            let server = try LoopbackServer { _ in .status(422, body: "no credit") }
+            defer { server.stop() }
+            try workplace.write("rows.csv", "file\n" + (1...30).map { "talk-\($0)\n" }.joined())
+            try workplace.write(
+                "model.json",
+                document("", batch: #", "stopAfter": 3"#, service: #", "limits": { "requestsPerSecond": 5 }"#))
+            let end = try await workplace.run(
+                "run", "model.json", "--each", "rows.csv", "--batch", "june", environment: ["API_URL": server.url])
+            #expect(end.cause == .exited(75), "\(end)")
+            #expect(orders(server) <= 4)
+            let shown = try await workplace.show("june")
+            #expect(shown["cause"] == "sameFailure" && shown["counts"]?["failed"] == 3, "\(shown.text)")
+        }
+    }
+
     /// All sixty were ordered: they had begun while one cost a hundredth, and waited for a place.
     @Test("items that wait for one of a service's places, once the others have cost what may be spent")
     func spentPlaces() async throws {
@@ -143,6 +165,12 @@ struct BrakeTests {
             #expect(shown["cause"] == "spent", "\(shown.text)")
             // Two that had their places when it was passed end.
             #expect(orders(server) <= 34)
+            let rest = try await workplace.run(
+                "run", "model.json", "--each", "rows.csv", "--batch", "june", environment: environment)
+            #expect(rest.cause == .exited(0), "\(rest)")
+            #expect(
+                rest.errors.contains("note: batch june may spend any amount by this command, and 8 by the one before"),
+                "\(rest)")
         }
     }
 

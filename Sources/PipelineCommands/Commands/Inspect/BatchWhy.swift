@@ -70,13 +70,16 @@ struct BatchWhy {
         let (running, pending) = (batch.underWayCount, batch.pendingCount)
         if isOwned, pending > 0 {
             let waiting = pending == 1 ? "item waits for its" : "items wait for their"
-            console.data("\(pending) \(waiting) turn: \(running) are at work, of at most \(batch.settings.atOnce)")
+            let bound =
+                running < batch.settings.atOnce && running >= batch.affordableCount
+                ? "and what may be spent lets no more begin yet" : "of at most \(batch.settings.atOnce)"
+            console.data("\(pending) \(waiting) turn: \(running) are at work, \(bound)")
         }
         for wait in waits { console.data(SafeText.line(wait.line(text))) }
         for service in closed { console.data(SafeText.line(service.line(now: now))) }
         for group in failures { console.data(SafeText.line(text.line(of: group))) }
-        for item in try await journal.items(of: snapshot.record.id, in: [.unknown], after: 0, limit: 5) {
-            console.data(SafeText.line("? \(item.key): pipeline why \(text.path(of: item.key))"))
+        for line in try await UnknownItemsNote(of: snapshot.record.id, text, journal, workspace).lines {
+            console.data(SafeText.line(line))
         }
     }
 

@@ -132,6 +132,18 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
                 kind: .held(.full), retryAfter: max(.zero, until - context.now)))
     }
 
+    /// Fails where the batch of which the job is an item is to order nothing more: what others met while this one waited for
+    /// its turn is not to be met again. The step waits, and nothing is counted.
+    func checkThatItMayOrder() async throws(StageFailure) {
+        guard context.facts.submitName.isItem, await !context.hasOpenSubmit, await !context.hasSubmitted,
+            await !context.services.mayOrder(context.facts.job)
+        else { return }
+        throw .failed(
+            AttemptFailure(
+                StepFailure("the batch orders nothing more for now", place: context.facts.place), kind: .held(.full),
+                retryAfter: .seconds(5)))
+    }
+
     // MARK: The service
 
     var name: String {
