@@ -189,6 +189,8 @@ public struct JournalConformance: Sendable, CustomStringConvertible {
         Self("no item of a batch gets a place once those before failed alike, until the batch goes on") {
             try await ServicePromises.restraint($0, $1)
         },
-        Self("no item of a batch gets a place beyond what it may spend") { try await ServicePromises.affordable($0, $1) },
+        Self("no item of a batch gets a place beyond what it may spend") {
+            try await ServicePromises.affordable($0, $1)
+        },
     ]
 }

@@ -6,10 +6,13 @@ extension BatchRecord {
         !isRead && sources.dropFirst(place?.source ?? 0).contains { ItemSource.isStandardInput($0) }
     }
 
+    /// That nothing bounds what is spent.
+    package static let unpriced = "no item has said what it cost, so that --spend bounds nothing"
+
     /// Why the batch stands, in words.
     package func explanation(of cause: SuspensionCause) -> String {
         switch cause {
-        case .spent where isCostUnknown: "no item has said what it cost, so that --spend bounds nothing"
+        case .spent where isCostUnknown: Self.unpriced
         case .sameFailure where stopsAtUnknown: "the last submits are all unknown alike"
         case .secret, .interrupted, .paused, .noNetwork, .crashed, .extension, .tooManyFailures, .sameFailure, .spent:
             cause.explanation

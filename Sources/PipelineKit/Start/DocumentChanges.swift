@@ -56,7 +56,8 @@ struct DocumentChanges {
                 throw StepFailure(
                     "stage '\(id)' \(done.words)",
                     hint: done.hint ?? "let it say what it said, or do all of it again, with all that need it: "
-                        + "pipeline retry \(record.id) --changed --from \(id)\(submits ? ", which submits it again" : "")")
+                        + "pipeline retry \(record.id) --changed --from \(id)\(submits ? ", which submits it again" : "")"
+                )
             }
         }
     }

@@ -14,7 +14,7 @@ extension MemoryJournal {
         var rows: [JobID: Row] = [:]
         var batches: [JobID: Batch] = [:]
         var services: [ServiceID: ClosedService] = [:]
-        var places: [ServiceID: Set<Place>] = [:]
+        var places = MemoryPlaces()
         /// The ledger of resumes, in the order of its entries.
         package internal(set) var resumes: [ResumeRecord] = []
         /// The durations of steps, in the order of their ends.
@@ -55,7 +55,7 @@ extension MemoryJournal.Image {
         let sending = row.snapshot.submits.filter { $0.value.phase == .sending }.keys
         try row.commit(changes)
         for key in sending where row.snapshot.submits[key].map({ [.intent, .refused].contains($0.phase) }) == true {
-            freePlaces(of: Place(job: lease.job, step: key))
+            places.free(MemoryPlaces.Place(job: lease.job, step: key))
         }
         keepHistory(changes, of: row.snapshot.record)
     }

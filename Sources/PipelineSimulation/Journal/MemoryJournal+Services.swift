@@ -33,46 +33,13 @@ extension MemoryJournal: ServiceJournal {
         at service: ServiceID, for step: StepKey, of job: JobID, limit: Int
     ) async throws(JournalFailure) -> Bool {
         state.withLock { state in
-            let place = Image.Place(job: job, step: step)
-            // A place is free once its step has ended.
-            let image = state.image
-            state.image.places[service, default: []] = image.places[service, default: []].filter { place in
-                guard let job = image.rows[place.job]?.snapshot, job.ended == nil else { return false }
-                return job.steps[place.step]?.state.isEnded != true
-            }
-            if state.image.places[service]?.contains(place) == true { return true }
-            if let (own, batch) = image.batchAtWork(with: job), !image.letsIn(batch, of: own) { return false }
-            guard state.image.places[service, default: []].count < limit else { return false }
-            state.image.places[service, default: []].insert(place)
-            return true
+            var places = state.image.places
+            defer { state.image.places = places }
+            return places.claim(MemoryPlaces.Place(job: job, step: step), at: service, limit: limit, in: state.image)
         }
     }
 
     package func mayOrder(_ job: JobID) async throws(JournalFailure) -> Bool {
-        state.withLock { $0.image.batchAtWork(with: job)?.1.mayOrder ?? true }
-    }
-}
-
-extension MemoryJournal.Image {
-    /// A place that a remote job has at a service.
-    struct Place: Sendable, Hashable {
-        let job: JobID
-        let step: StepKey
-    }
-
-    func batchAtWork(with job: JobID) -> (JobID, BatchRecord)? {
-        guard let own = rows[job]?.snapshot.record.item?.batch, let whole = rows[own], whole.owner != nil else { return nil }
-        return whole.snapshot.batch.map { (own, $0) }
-    }
-
-    /// Returns whether one more item of a batch may have a place.
-    func letsIn(_ batch: BatchRecord, of job: JobID) -> Bool {
-        guard batch.mayOrder else { return false }
-        let held = places.values.joined().count { rows[$0.job]?.snapshot.record.item?.batch == job }
-        return batch.settings.spend == nil || held < batch.affordableCount
-    }
-
-    mutating func freePlaces(of place: Place) {
-        for service in places.keys { places[service]?.remove(place) }
+        state.withLock { MemoryPlaces.batchAtWork(with: job, in: $0.image)?.batch.mayOrder ?? true }
     }
 }

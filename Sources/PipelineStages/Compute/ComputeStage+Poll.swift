@@ -70,7 +70,7 @@ extension ComputeStage {
         case .succeeded(let answer):
             context.noteServed()
             let ended = try captures.lastValues(in: answer, of: rendered, by: requests, in: context)
-            return .finished(await callback?.values(in: context, over: ended) ?? ended)
+            return .finished(try await callback?.completed(ended, in: context) ?? ended)
         case .running(let report):
             try await deadline.enforce(on: self)
             try await PollDoubt.tell(report.doubts, &checkpoint, in: context)

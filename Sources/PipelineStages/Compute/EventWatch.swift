@@ -54,7 +54,8 @@ final class EventWatch: Sendable {
     var position: StreamPosition {
         state.withLock {
             StreamPosition(
-                lastID: $0.reader.lastID, names: names, retry: $0.reader.retry.map { Int(clamping: $0.wholeMilliseconds) })
+                lastID: $0.reader.lastID, names: names,
+                retry: $0.reader.retry.map { Int(clamping: $0.wholeMilliseconds) })
         }
     }
 

@@ -52,7 +52,8 @@ struct PollDoubt: Sendable, Equatable {
         let guess = Suggestion.nearest(to: name, among: ends).map { "; did you mean \"\($0)\" to be it?" }
         return PollDoubt(
             key: "event \(name)",
-            message: "the stream ended after the event \"\(excerpt(name))\", which is in none of the lists of \"events\", and "
+            message:
+                "the stream ended after the event \"\(excerpt(name))\", which is in none of the lists of \"events\", and "
                 + "the job counts as running\(guess ?? "")")
     }
 

@@ -64,7 +64,9 @@ private struct TokenFields: Sendable {
         let url = reader.required(tokenURL)
         let signed = reader.optional(assertion)
         let others = [clientID, clientSecret, scope, audience, refreshToken].map { reader.optional($0) }
-        guard check(reader), let url, signed != nil || !reader.has("assertion") else { return nil }
+        guard check(reader), checkURL(url, reader), let url, signed != nil || !reader.has("assertion") else {
+            return nil
+        }
         return DecoratorTemplate(isCredential: true) { context throws(EvaluationFailure) in
             var texts: [String?] = []
             for template in others { texts.append(try template?.evaluateText(in: context.scope)) }
@@ -74,6 +76,17 @@ private struct TokenFields: Sendable {
                     scope: texts[2], audience: texts[3], refreshToken: texts[4],
                     assertion: try signed?(context.scope)))
         }
+    }
+
+    /// Returns whether the address may be one: it is no path at the service.
+    private func checkURL(_ url: Template?, _ reader: ObjectReader) -> Bool {
+        guard case .literal(let start)? = url?.pieces.first, let place = reader.place(of: tokenURL.name),
+            !["http://", "https://"].contains(where: start.lowercased().hasPrefix)
+        else { return true }
+        reader.findings.report(
+            place, "a tokenURL begins with http:// or https://",
+            hint: "it is another server as a rule; write it out: https://auth.example.com\(start)")
+        return false
     }
 
     /// Returns whether something says who asks, in one way.

@@ -64,6 +64,12 @@ struct URLTemplate: Sendable {
     /// The text with which the URL begins, when it does not begin with a value.
     var start: String? { if case .literal(let text)? = pieces.first { text } else { nil } }
 
+    /// The first piece that the author wrote with what no URL may have: a space or a control character (RFC 3986, section 2).
+    var unsendable: String? {
+        for case .literal(let text) in pieces where text.utf8.contains(where: { $0 <= 32 || $0 == 127 }) { return text }
+        return nil
+    }
+
     /// The text that the author wrote, a line break standing for each value.
     var literals: String {
         pieces.map { if case .literal(let text) = $0 { text } else { "\n" } }.joined()

@@ -153,7 +153,8 @@ struct BrakeTests {
             try workplace.write("model.json", document(cost, service: #", "limits": { "computations": 2 }"#))
             func run() async throws -> ProgramEnd {
                 try await workplace.run(
-                    "run", "model.json", "--each", "rows.csv", "--batch", "june", "--spend", "8", environment: environment)
+                    "run", "model.json", "--each", "rows.csv", "--batch", "june", "--spend", "8",
+                    environment: environment)
             }
             #expect(try await run().cause == .exited(0))
             #expect(orders(server) == 30)

@@ -44,7 +44,8 @@ struct MendedStageTests {
             case ("POST", let target) where target.contains("uploads"):
                 return .status(
                     200, headers: xml,
-                    body: "<InitiateMultipartUploadResult>\(name)<UploadId>u</UploadId></InitiateMultipartUploadResult>")
+                    body: "<InitiateMultipartUploadResult>\(name)<UploadId>u</UploadId></InitiateMultipartUploadResult>"
+                )
             default:
                 return .status(
                     200, headers: xml,
@@ -71,7 +72,8 @@ struct MendedStageTests {
         }
         try await withService(stage("done")) { request in
             if request.method == "POST" { return .json(#"{"id": "j"}"#) }
-            let all = "retry: 10\\n\\nid: 5\\nevent: completed\\ndata: {\"url\": \"/u\"}\\n\\n".replacing("\\n", with: "\n")
+            let all = "retry: 10\\n\\nid: 5\\nevent: completed\\ndata: {\"url\": \"/u\"}\\n\\n".replacing(
+                "\\n", with: "\n")
             let isKnown = request.header("Last-Event-ID") == "5"
             return .status(200, headers: [("Content-Type", "text/event-stream")], body: isKnown ? ": none\n\n" : all)
         } _: { workplace, server, call in
@@ -100,7 +102,8 @@ struct MendedStageTests {
             #expect(try await call("resume", "job").cause == .exited(3))
             #expect(server.requests.count { $0.method == "POST" } == 2)
             #expect(try await call("resolve", "job", "--stage", "work", "--abandon").cause == .exited(0))
-            try workplace.write("job.json", Self.document(stage.replacing("\"/jobs\", \"json\"", with: "\"/job\", \"json\"")))
+            try workplace.write(
+                "job.json", Self.document(stage.replacing("\"/jobs\", \"json\"", with: "\"/job\", \"json\"")))
             let refused = try await call("retry", "job", "--changed")
             #expect(refused.cause == .exited(64) || refused.cause == .exited(2), "\(refused)")
             #expect(refused.errors.contains("--changed --from work"), "\(refused)")

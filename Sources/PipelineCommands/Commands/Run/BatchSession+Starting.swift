@@ -50,7 +50,8 @@ extension BatchSession {
             if let before = earlier.settings.spend, before != batch.settings.spend {
                 let now = batch.settings.spend.map { AmountText.describe($0) } ?? "any amount"
                 console.note(
-                    "note: batch \(key) may spend \(now) by this command, and \(AmountText.describe(before)) by the one before")
+                    "note: batch \(key) may spend \(now) by this command, and \(AmountText.describe(before)) by the one before"
+                )
             }
             do {
                 return try await goOn(found.snapshot, batch, draft, given, output)

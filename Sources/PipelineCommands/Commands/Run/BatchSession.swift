@@ -332,7 +332,11 @@ struct BatchSession {
             for line in lines { console.note(line) }
         }
         switch end {
-        case .ended(.succeeded): return .succeeded
+        case .ended(.succeeded):
+            if batch.settings.spend != nil, batch.cost == nil, batch.count(.succeeded) > 0 {
+                console.note("warning: \(BatchRecord.unpriced)")
+            }
+            return .succeeded
         case .ended(.cancelled):
             if let open = try await CancelledItemsNote.line(of: job, journal) { console.note(open) }
             // With nothing left to begin, it may be a few items that a person took out.

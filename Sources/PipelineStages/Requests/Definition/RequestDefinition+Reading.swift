@@ -217,6 +217,12 @@ struct RequestFields: Sendable {
                     : "a capture is put in with ${{ stages.ID.NAME }} or ${{ self.NAME }}; a selector takes it out")
             return false
         }
+        if let text = url.unsendable {
+            findings.report(
+                place, "a URL has no spaces and no control characters in it",
+                hint: "write a space as %20: \(text.replacing(" ", with: "%20"))")
+            return false
+        }
         if url.pieces.isEmpty {
             findings.report(place, "this request has no URL", hint: "write \"/\" for the service's own URL")
             return false
