@@ -47,6 +47,25 @@ struct ReceiverServerTests {
         await server.stop()
     }
 
+    /// It was closed without a byte after a quarter of a minute, and services took that for a broken receiver.
+    @Test("a push that can't be kept for so long, since the journal is away, is answered 503")
+    func slowJournal() async throws {
+        let (journal, back) = AsyncStream.makeStream(of: Void.self)
+        let server = try await ReceiverServer.start(
+            at: ListenAddress(parsing: "127.0.0.1:0"), patience: .milliseconds(100), isKnown: { _ in true },
+            refused: { _ in }
+        ) { _ in
+            for await _ in journal {}
+            return .taken
+        }
+        let connection = try RawConnection(port: server.port)
+        connection.send(Self.request)
+        let answer = await connection.rest()
+        #expect(answer.hasPrefix("HTTP/1.1 503") && answer.contains("Retry-After: 5"), "\(answer)")
+        back.finish()
+        await server.stop()
+    }
+
     @Test("those that bring the address of a callback stay; one more than they is answered 503 and closed")
     func known() async throws {
         let (recognized, recognizing) = AsyncStream.makeStream(of: String.self)

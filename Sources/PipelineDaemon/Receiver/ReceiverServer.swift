@@ -14,12 +14,14 @@ struct ReceiverServer: Sendable {
     /// Listens; throws when the address can't be had.
     ///
     /// - Parameters:
+    ///   - patience: how long a connection may say nothing, and an answer take.
     ///   - isKnown: tells whether a path is the address of a callback that somebody waits for: who brings one is not let
     ///     go for others.
     ///   - refused: told the path of a request whose body is too long.
     ///   - answer: answers a whole request.
     static func start(
-        at address: ListenAddress, isKnown: @escaping @Sendable (String) async -> Bool,
+        at address: ListenAddress, patience: Duration = .seconds(15),
+        isKnown: @escaping @Sendable (String) async -> Bool,
         refused: @escaping @Sendable (String) async -> Void,
         answer: @escaping @Sendable (CallbackRequest) async -> CallbackResponse
     ) async throws -> ReceiverServer {
@@ -31,7 +33,7 @@ struct ReceiverServer: Sendable {
                 return try pipeline.addHandlers(HTTPResponseEncoder(), CrowdedHandler())
             }
             // One that says nothing for so long is let go: connections are not for holding.
-            try pipeline.addHandler(IdleStateHandler(allTimeout: .seconds(15)))
+            try pipeline.addHandler(IdleStateHandler(allTimeout: TimeAmount(patience)))
             try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)
             try pipeline.addHandler(
                 ReceiverHandler(connections: connections, isKnown: isKnown, refused: refused, answer: answer))
@@ -72,6 +74,8 @@ private final class ReceiverHandler: ChannelInboundHandler {
     private let isKnown: @Sendable (String) async -> Bool
     private let refused: @Sendable (String) async -> Void
     private let answer: @Sendable (CallbackRequest) async -> CallbackResponse
+    /// True from a whole request until it is answered.
+    private var isAnswering = false
     private var gatherer = RequestGatherer(bodyLimit: CallbackHandler.bodyLimit, patience: .seconds(30))
 
     init(
@@ -125,15 +129,17 @@ private final class ReceiverHandler: ChannelInboundHandler {
             method: head.method.rawValue, target: head.uri, headers: head.headers.map { ($0.name, $0.value) },
             body: body)
         let closes = !head.isKeepAlive
+        isAnswering = true
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.makeFutureWithTask { [answer] in await answer(push) }.whenSuccess { answer in
             let (handler, context) = bound.value
-            guard context.channel.isActive else { return }
+            guard context.channel.isActive, handler.isAnswering else { return }
             handler.write(answer, closes: closes, context)
         }
     }
 
     private func write(_ answer: CallbackResponse, closes: Bool, _ context: ChannelHandlerContext) {
+        isAnswering = false
         let parts = answer.parts(closes: closes)
         for part in parts.dropLast() { context.write(wrapOutboundOut(part), promise: nil) }
         let end = context.eventLoop.makePromise(of: Void.self)
@@ -143,7 +149,10 @@ private final class ReceiverHandler: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is IdleStateHandler.IdleStateEvent { return context.close(promise: nil) }
+        if event is IdleStateHandler.IdleStateEvent {
+            // The journal may be away: a service that hears so sends it again, and the journal takes each once.
+            return isAnswering ? write(.later, closes: true, context) : context.close(promise: nil)
+        }
         context.fireUserInboundEventTriggered(event)
     }
 
