@@ -72,7 +72,7 @@ package struct StageOutlook: Sendable, Hashable {
     /// True if so few of the last jobs ended within the p90 that was foretold for them that it can hardly be one: less
     /// than one chance in a hundred (the tail of the binomial distribution).
     private static func isContradicted(_ samples: [StageSample]) -> Bool {
-        let told = samples.suffix(20).compactMap { sample in sample.p90.map { sample.seconds <= $0 } }
+        let told = samples.suffix(20).compactMap { sample in sample.p90.map { sample.likelySeconds <= $0 } }
         let held = told.count { $0 }
         var term = 1.0
         for _ in told { term *= 0.1 }

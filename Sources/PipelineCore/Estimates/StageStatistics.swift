@@ -39,7 +39,7 @@ package struct StageStatistics: Sendable, Hashable {
         let told = samples.filter { $0.p50 != nil && $0.p90 != nil }
         foretold = told.count
         func held(_ limit: (StageSample) -> Double?) -> Double? {
-            told.isEmpty ? nil : Double(told.count { $0.seconds <= limit($0) ?? 0 }) / Double(told.count)
+            told.isEmpty ? nil : Double(told.count { $0.likelySeconds <= limit($0) ?? 0 }) / Double(told.count)
         }
         held50 = held(\.p50)
         held90 = held(\.p90)

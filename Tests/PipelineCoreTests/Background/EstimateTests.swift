@@ -26,6 +26,24 @@ import Testing
         #expect(early.sources == ["history"])
     }
 
+    /// "p50 held in 5 %, p90 in 16 %" was told of jobs that took the same time each, and the next intervals were not shown.
+    @Test("what was foretold is held against when jobs are thought to have ended, not when a rare poll found that")
+    func rarePolls() throws {
+        var samples: [StageSample] = []
+        for job in 0..<60 {
+            let estimate = Estimate(StageOutlook(samples: samples), elapsed: 0)
+            let found = 1.03 + Double(job * 7 % 10) * 0.02
+            samples.append(
+                StageSample(
+                    pipeline: "a", stage: "model", ended: Timestamp(milliseconds: Int64(job) * 2000), seconds: found,
+                    earliest: found - 0.5, polls: 2, p50: estimate?.quantile(0.5), p90: estimate?.quantile(0.9)))
+        }
+        let told = try #require(StageStatistics(stage: "model", samples: samples))
+        #expect((0.3...0.7).contains(try #require(told.held50)), "\(told)")
+        #expect(try #require(told.held90) > 0.8, "\(told)")
+        #expect(!StageOutlook(samples: samples).isContradicted)
+    }
+
     @Test("nothing known gives no estimate, an author's guess is its median")
     func guess() throws {
         #expect(Estimate(.unknown, elapsed: 0) == nil)
