@@ -42,7 +42,8 @@ struct MemoryPlaces: Sendable {
     static func batchAtWork(
         with job: JobID, in image: MemoryJournal.Image
     ) -> (job: JobID, batch: BatchRecord)? {
-        guard let own = image.rows[job]?.snapshot.record.item?.batch, let whole = image.rows[own], whole.owner != nil else {
+        guard let own = image.rows[job]?.snapshot.record.item?.batch, let whole = image.rows[own], whole.owner != nil
+        else {
             return nil
         }
         return whole.snapshot.batch.map { (own, $0) }
