@@ -156,18 +156,17 @@ extension BatchRecord {
     }
 
     /// The reason why nothing more may begin; nil while items may, and once there is none left to hold back.
-    package var obstacle: SuspensionCause? { !isRead || pendingCount > 0 ? restraint : nil }
-
-    /// True while its items may order something.
-    package var mayOrder: Bool { !isStopped && restraint == nil }
-
-    /// The reason why nothing more may be ordered, not even by items that have begun and wait for a service's place.
-    package var restraint: SuspensionCause? {
-        if streak.count >= settings.stopAfter { return .sameFailure }
+    package var obstacle: SuspensionCause? {
+        guard !isRead || pendingCount > 0 else { return nil }
+        if let restraint { return restraint }
         let isExceeded = settings.tolerance?.isExceeded(
             failures: count(.failed) - max(settings.forgiven, aside[.failed] ?? 0), items: itemCount, isRead: isRead)
         return isExceeded == true ? .tooManyFailures : nil
     }
+
+    /// The reason why items that have begun may order nothing more either: they would fail as those before did. Beyond a
+    /// tolerance what has begun comes to its end.
+    package var restraint: SuspensionCause? { streak.count >= settings.stopAfter ? .sameFailure : nil }
 
     /// True if nothing more may begin should the rows that are still to come name what failed before this reading.
     package var mayMeetObstacle: Bool {

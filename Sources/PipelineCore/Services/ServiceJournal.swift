@@ -16,8 +16,8 @@ package protocol ServiceJournal: Sendable {
     func claimComputation(
         at service: ServiceID, for step: StepKey, of job: JobID, limit: Int
     ) async throws(JournalFailure) -> Bool
-    /// Returns whether a job may order something: not an item of a batch of which the items before failed alike, or too many
-    /// failed, while somebody works on that batch.
+    /// Returns whether a job may order something: not an item of a batch of which the items before failed alike, while
+    /// somebody works on that batch.
     func mayOrder(_ job: JobID) async throws(JournalFailure) -> Bool
     /// Claims a part of a service's rate for some seconds; nil of a journal whose processes each have a rate of their own.
     /// The parts of all processes never make more than the whole.

@@ -100,7 +100,7 @@ extension ServiceRows {
     /// Returns whether one more item of a batch may have a place: not where what it has spent, and what those that have one
     /// will cost, is all that may be spent.
     private func letsIn(_ batch: BatchRecord, _ number: Int64) throws(JournalFailure) -> Bool {
-        guard batch.mayOrder else { return false }
+        if batch.isStopped || batch.restraint != nil { return false }
         guard batch.settings.spend != nil else { return true }
         let held = try first(
             """

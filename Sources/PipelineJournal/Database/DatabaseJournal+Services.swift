@@ -30,6 +30,6 @@ extension DatabaseJournal {
     }
 
     package func mayOrder(_ job: JobID) async throws(JournalFailure) -> Bool {
-        try await read { (reader) throws(JournalFailure) in try reader.batchAtWork(with: job)?.batch.mayOrder ?? true }
+        try await read { (reader) throws(JournalFailure) in try reader.batchAtWork(with: job)?.batch.restraint == nil }
     }
 }

@@ -33,7 +33,7 @@ struct MemoryPlaces: Sendable {
 
     /// Returns whether one more item of a batch may have a place.
     private func letsIn(_ batch: BatchRecord, of job: JobID, in image: MemoryJournal.Image) -> Bool {
-        guard batch.mayOrder else { return false }
+        if batch.isStopped || batch.restraint != nil { return false }
         let held = taken.values.joined().count { image.rows[$0.job]?.snapshot.record.item?.batch == job }
         return batch.settings.spend == nil || held < batch.affordableCount
     }
