@@ -118,8 +118,12 @@ enum ServicePromises {
             check.expect(try await claim(1), "3 of 5 are left, and one costs 2")
             check.expect(try await !claim(2), "another would cost more than what is left")
             check.expect(try await claim(1), "it has its place")
-            try await succeed(1)
-            check.expect(try await !claim(2), "1 of 5 is left")
+            var unknown = begun[1].item
+            unknown.state = .unknown
+            try await journal.finish(unknown, under: begun[1].lease)
+            check.expect(try await claim(2), "nobody knows whether the other costs anything, and it is not at work")
+            try await succeed(2)
+            check.expect(try await !claim(3), "1 of 5 is left")
         }
     }
 }

@@ -51,8 +51,9 @@ public struct StageSample: Sendable, Hashable {
 
     var began: Timestamp { Timestamp(milliseconds: ended.milliseconds - Int64(min(seconds, 1e12) * 1000)) }
 
-    /// The duration that a distribution is made from, and that what was foretold is held against: it ended somewhere between the last poll that found it running
-    /// and the one that found its end, and the mean of the two in log time is as good a guess as any.
+    /// The duration that a distribution is made from, and that what was foretold is held against: it ended somewhere
+    /// between the last poll that found it running and the one that found its end, and the mean of the two in log time is
+    /// as good a guess as any.
     var likelySeconds: Double {
         let end = max(seconds, 0.001)
         if isRunning { return end }

@@ -97,15 +97,15 @@ extension JournalAccess {
 }
 
 extension ServiceRows {
-    /// Returns whether one more item of a batch may have a place: not where what it has spent, and what those that have one
-    /// will cost, is all that may be spent.
+    /// Returns whether one more item of a batch may have a place: not where what it has spent, and what those at work that
+    /// have one will cost, is all that may be spent.
     private func letsIn(_ batch: BatchRecord, _ number: Int64) throws(JournalFailure) -> Bool {
         if batch.isStopped || batch.restraint != nil { return false }
         guard batch.settings.spend != nil else { return true }
         let held = try first(
             """
             SELECT count(*) AS count FROM computations JOIN jobs ON jobs.number = computations.job
-            WHERE jobs.batch = :batch
+            WHERE jobs.batch = :batch AND jobs.owner IS NOT NULL
             """, ["batch": number]
         ) { $0.int("count") }
         return held ?? 0 < batch.affordableCount

@@ -34,7 +34,10 @@ struct MemoryPlaces: Sendable {
     /// Returns whether one more item of a batch may have a place.
     private func letsIn(_ batch: BatchRecord, of job: JobID, in image: MemoryJournal.Image) -> Bool {
         if batch.isStopped || batch.restraint != nil { return false }
-        let held = taken.values.joined().count { image.rows[$0.job]?.snapshot.record.item?.batch == job }
+        let held = taken.values.joined().count { place in
+            guard let row = image.rows[place.job] else { return false }
+            return row.owner != nil && row.snapshot.record.item?.batch == job
+        }
         return batch.settings.spend == nil || held < batch.affordableCount
     }
 
