@@ -115,7 +115,7 @@ extension WaitReason.Kind {
         case .retry: "a try failed; it is tried again"
         case .refused: "the service asked to wait"
         case .closed: "the service is closed for everybody"
-        case .full: "the service has as many jobs as it may have"
+        case .full: "it may order nothing now"
         case .time: "it waits for a time"
         case .callback: "it waits for a push"
         case .settle: "it looks for its submit again"

@@ -39,8 +39,10 @@ struct ChangedFileTests {
             self.state = state
             server = try LoopbackServer { request in
                 guard request.method == "PUT" else { return .json(#"{"id": "s1"}"#) }
+                // Looked at before anybody hears of the request: the service comes up right after that.
+                let isUp = state.isUp.withLock(\.self)
                 state.asked.open()
-                guard state.isUp.withLock(\.self) else { return ScriptedAnswer([.stall]) }
+                guard isUp else { return ScriptedAnswer([.stall]) }
                 state.sent.withLock { $0.append(request.body) }
                 return .json("{}")
             }
