@@ -65,7 +65,7 @@ struct ServiceRows<Connection: JournalConnection>: JournalAccess {
             """, values
         ) { _ in true }
         if claimed == true { return true }
-        // Of a batch that orders nothing more what waits for a place is not let in: the commit that frees one counts the failure.
+        // Of a batch that orders nothing more what waits for a place is not let in, from the commit on that counts the failure.
         if let (number, batch) = try batchAtWork(with: job), try !letsIn(batch, number) { return false }
         let taken = try first(
             "SELECT count(*) AS count FROM computations WHERE service = :service", ["service": service.text]
