@@ -298,7 +298,7 @@ extension JobSnapshot {
     }
 
     /// The command that reconciles an open submit, for a person.
-    package var reconcilingCommand: String { "pipeline resume \(record.id), which settles it as 'once' says" }
+    package var reconcilingCommand: String { "pipeline resume \(record.id), which reconciles it as 'once' says" }
 
     /// Returns whether a step would be submitted anew although nobody knows whether the service took its last submit.
     package func hasOpenSubmit(begunAnewBy scope: RestartScope, in plan: Plan) -> Bool {

@@ -94,7 +94,7 @@ struct LostSubmitTests {
                 #expect(killed.cause == .killed(9), "\(killed)")
                 let why = try await workplace.run("why", "last", environment: service.environment)
                 #expect(why.output.contains("model: it is not known whether the service took the submit"), "\(why)")
-                #expect(why.output.contains("settles it as 'once' says"), "\(why)")
+                #expect(why.output.contains("reconciles it as 'once' says"), "\(why)")
                 let refused = try await workplace.run(
                     "retry", "last", "--from", "model", environment: service.environment)
                 #expect(refused.cause == .exited(3), "\(refused)")

@@ -164,7 +164,7 @@ struct EndReporter: Sendable {
         return report
     }
 
-    /// Notes a submit that was under way when its process ended: going on settles it, as the document says.
+    /// Notes a submit that was under way when its process ended: going on reconciles it, as the document says.
     private func noteOpen(
         _ submit: SubmitRecord, of key: StepKey, _ job: JobSnapshot, _ clock: TimeText, _ report: inout EndReport
     ) {
