@@ -70,60 +70,76 @@ enum ServicePromises {
         }
     }
 
-    static func restraint(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
-        try await BatchPromises.withBatch(world, check, BatchSettings(stopAfter: 2)) { journal, lease in
+    /// A batch of four items, all of which have begun.
+    private struct BegunBatch {
+        let journal: any Journal & BatchJournal
+        let services: any ServiceRows
+        let lease: Lease
+        let items: [(item: ItemRecord, lease: Lease)]
+
+        func claim(_ number: Int) async throws -> Bool {
+            try await services.claimComputation(
+                at: id, for: StepKey(stage: "model"), of: items[number].lease.job, limit: 100)
+        }
+
+        func mayOrder(_ number: Int) async throws -> Bool { try await services.mayOrder(items[number].lease.job) }
+
+        func end(_ number: Int, with change: (inout ItemRecord) -> Void) async throws {
+            var item = items[number].item
+            change(&item)
+            try await journal.finish(item, under: items[number].lease)
+        }
+    }
+
+    private static func withBegunBatch(
+        _ world: any JournalWorld, _ check: ConformanceCheck, _ settings: BatchSettings,
+        _ body: (BegunBatch) async throws -> Void
+    ) async throws {
+        try await BatchPromises.withBatch(world, check, settings) { journal, lease in
             let services = try check.require(journal as? any ServiceRows)
             _ = try await BatchPromises.add(BatchPromises.rows("a", "b", "c", "d"), to: lease, journal, isRead: true)
-            let begun = try await journal.beginItems(4, of: lease)
-            func claim(_ number: Int) async throws -> Bool {
-                try await services.claimComputation(
-                    at: id, for: StepKey(stage: "model"), of: begun[number].lease.job, limit: 100)
-            }
+            let items = try await journal.beginItems(4, of: lease)
+            try await body(BegunBatch(journal: journal, services: services, lease: lease, items: items))
+        }
+    }
+
+    static func restraint(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBegunBatch(world, check, BatchSettings(stopAfter: 2)) { batch in
             func fail(_ number: Int) async throws {
-                var item = begun[number].item
-                (item.state, item.ended) = (.failed, .at(9))
-                item.failure = ItemFailure(stage: "model", failure: StepFailure("no credit"))
-                try await journal.finish(item, under: begun[number].lease)
+                try await batch.end(number) { item in
+                    (item.state, item.ended) = (.failed, .at(9))
+                    item.failure = ItemFailure(stage: "model", failure: StepFailure("no credit"))
+                }
             }
             try await fail(0)
-            check.expect(try await claim(2), "one has failed")
+            check.expect(try await batch.claim(2), "one has failed")
             try await fail(1)
-            check.expect(try await !claim(3), "the second failed as the first did")
-            check.expect(try await !services.mayOrder(begun[3].lease.job))
-            check.expect(try await services.mayOrder(lease.job), "it is no item of another batch")
-            check.expect(try await claim(2), "it has its place")
-            try await journal.stop(.sameFailure, lease)
-            check.expect(try await !claim(3))
-            try await journal.stop(nil, lease)
-            check.expect(try await claim(3), "a person had it go on")
-            check.expect(try await services.mayOrder(begun[3].lease.job))
+            check.expect(try await !batch.claim(3), "the second failed as the first did")
+            check.expect(try await !batch.mayOrder(3))
+            check.expect(try await batch.services.mayOrder(batch.lease.job), "it is no item of another batch")
+            check.expect(try await batch.claim(2), "it has its place")
+            try await batch.journal.stop(.sameFailure, batch.lease)
+            check.expect(try await !batch.claim(3))
+            try await batch.journal.stop(nil, batch.lease)
+            check.expect(try await batch.claim(3), "a person had it go on")
+            check.expect(try await batch.mayOrder(3))
         }
     }
 
     static func affordable(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
-        try await BatchPromises.withBatch(world, check, BatchSettings(spend: 5)) { journal, lease in
-            let services = try check.require(journal as? any ServiceRows)
-            _ = try await BatchPromises.add(BatchPromises.rows("a", "b", "c", "d"), to: lease, journal, isRead: true)
-            let begun = try await journal.beginItems(4, of: lease)
-            func claim(_ number: Int) async throws -> Bool {
-                try await services.claimComputation(
-                    at: id, for: StepKey(stage: "model"), of: begun[number].lease.job, limit: 100)
-            }
+        try await withBegunBatch(world, check, BatchSettings(spend: 5)) { batch in
             func succeed(_ number: Int) async throws {
-                var item = begun[number].item
-                (item.state, item.ended, item.cost) = (.succeeded, .at(9), 2)
-                try await journal.finish(item, under: begun[number].lease)
+                try await batch.end(number) { ($0.state, $0.ended, $0.cost) = (.succeeded, .at(9), 2) }
             }
             try await succeed(0)
-            check.expect(try await claim(1), "3 of 5 are left, and one costs 2")
-            check.expect(try await !claim(2), "another would cost more than what is left")
-            check.expect(try await claim(1), "it has its place")
-            var unknown = begun[1].item
-            unknown.state = .unknown
-            try await journal.finish(unknown, under: begun[1].lease)
-            check.expect(try await claim(2), "nobody knows whether the other costs anything, and it is not at work")
+            check.expect(try await batch.claim(1), "3 of 5 are left, and one costs 2")
+            check.expect(try await !batch.claim(2), "another would cost more than what is left")
+            check.expect(try await batch.claim(1), "it has its place")
+            try await batch.end(1) { $0.state = .unknown }
+            check.expect(
+                try await batch.claim(2), "nobody knows whether the other costs anything, and it is not at work")
             try await succeed(2)
-            check.expect(try await !claim(3), "1 of 5 is left")
+            check.expect(try await !batch.claim(3), "1 of 5 is left")
         }
     }
 }

@@ -158,15 +158,25 @@ extension BatchRecord {
     /// The reason why nothing more may begin; nil while items may, and once there is none left to hold back.
     package var obstacle: SuspensionCause? {
         guard !isRead || pendingCount > 0 else { return nil }
-        if let restraint { return restraint }
+        if failsAlike { return .sameFailure }
         let isExceeded = settings.tolerance?.isExceeded(
             failures: count(.failed) - max(settings.forgiven, aside[.failed] ?? 0), items: itemCount, isRead: isRead)
         return isExceeded == true ? .tooManyFailures : nil
     }
 
-    /// The reason why items that have begun may order nothing more either: they would fail as those before did. Beyond a
-    /// tolerance what has begun comes to its end.
-    package var restraint: SuspensionCause? { streak.count >= settings.stopAfter ? .sameFailure : nil }
+    /// True once so many items in a row have failed alike that those that have begun order nothing more either: they would
+    /// fail as those before did. Beyond a tolerance what has begun comes to its end.
+    package var failsAlike: Bool { streak.count >= settings.stopAfter }
+
+    /// Returns whether one more item may have one of a service's places: not where what was spent, and what those at work that
+    /// have one will cost, is all that may be spent.
+    ///
+    /// - Parameter held: counts the places of items at work; called where it matters.
+    package func letsIn<Failure: Error>(besides held: () throws(Failure) -> Int) throws(Failure) -> Bool {
+        if isStopped || failsAlike { return false }
+        if settings.spend == nil { return true }
+        return try held() < affordableCount
+    }
 
     /// True if nothing more may begin should the rows that are still to come name what failed before this reading.
     package var mayMeetObstacle: Bool {

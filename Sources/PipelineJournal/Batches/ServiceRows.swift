@@ -66,7 +66,11 @@ struct ServiceRows<Connection: JournalConnection>: JournalAccess {
         ) { _ in true }
         if claimed == true { return true }
         // Of a batch that orders nothing more what waits for a place is not let in, from the commit on that counts the failure.
-        if let (number, batch) = try batchAtWork(with: job), try !letsIn(batch, number) { return false }
+        if let (number, batch) = try batchAtWork(with: job),
+            try !batch.letsIn(besides: { () throws(JournalFailure) in try placesAtWork(of: number) })
+        {
+            return false
+        }
         let taken = try first(
             "SELECT count(*) AS count FROM computations WHERE service = :service", ["service": service.text]
         ) { $0.int("count") }
@@ -97,18 +101,14 @@ extension JournalAccess {
 }
 
 extension ServiceRows {
-    /// Returns whether one more item of a batch may have a place: not where what it has spent, and what those at work that
-    /// have one will cost, is all that may be spent.
-    private func letsIn(_ batch: BatchRecord, _ number: Int64) throws(JournalFailure) -> Bool {
-        if batch.isStopped || batch.restraint != nil { return false }
-        guard batch.settings.spend != nil else { return true }
-        let held = try first(
+    /// The number of places that items of a batch have that are at work.
+    private func placesAtWork(of batch: Int64) throws(JournalFailure) -> Int {
+        try first(
             """
             SELECT count(*) AS count FROM computations JOIN jobs ON jobs.number = computations.job
             WHERE jobs.batch = :batch AND jobs.owner IS NOT NULL
-            """, ["batch": number]
-        ) { $0.int("count") }
-        return held ?? 0 < batch.affordableCount
+            """, ["batch": batch]
+        ) { $0.int("count") } ?? 0
     }
 }
 

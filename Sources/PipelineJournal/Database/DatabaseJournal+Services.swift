@@ -30,6 +30,7 @@ extension DatabaseJournal {
     }
 
     package func mayOrder(_ job: JobID) async throws(JournalFailure) -> Bool {
-        try await read { (reader) throws(JournalFailure) in try reader.batchAtWork(with: job)?.batch.restraint == nil }
+        try await read { (reader) throws(JournalFailure) in try reader.batchAtWork(with: job)?.batch.failsAlike != true
+        }
     }
 }

@@ -43,33 +43,6 @@ extension BatchRunner {
         state.here.formUnion(begun.all)
     }
 
-    /// The reason why nothing more may begin: no item that is pending, and none that waits for one of a service's places.
-    func obstacle(of batch: BatchRecord) async throws(JournalFailure) -> SuspensionCause? {
-        if let obstacle = batch.obstacle { return obstacle }
-        let isSpent = batch.settings.spend != nil && batch.affordableCount == 0
-        guard batch.restraint != nil || isSpent else { return nil }
-        let waiting = try await waiting().count
-        if waiting == 0 { return nil }
-        // Those that are at work may prove cheaper than it seems.
-        return batch.restraint ?? (waiting >= batch.count(.running) ? .spent : nil)
-    }
-
-    /// Once nothing more begins, pauses the items that wait for one of a service's places and are not let in any more; those
-    /// that have one come to their end.
-    func pauseWaiting(_ state: BatchRunState) async throws(JournalFailure) {
-        guard case .suspend = state.stop else { return }
-        for job in try await waiting() { _ = try await journal.post(.pause, to: job) }
-    }
-
-    /// The jobs of items that wait for one of a service's places, and for nothing else.
-    private func waiting() async throws(JournalFailure) -> Set<JobID> {
-        let waiting = FoundJobs()
-        try await journal.forEachJob(of: lease.job, in: [.running]) { [journal] (job) throws(JournalFailure) in
-            if try await journal.snapshot(of: job)?.steps.waitForPlaceAlone == true { waiting.insert(job) }
-        }
-        return waiting.all
-    }
-
     /// Has an item's job go on in this process, unless the batch was asked to pause meanwhile: then it is left paused,
     /// which the batch hears, and the result is nil.
     package func takeUp(
@@ -234,7 +207,7 @@ extension [ItemRecord] {
 }
 
 /// Jobs that are found side by side.
-private final class FoundJobs: Sendable {
+final class FoundJobs: Sendable {
     private let jobs = Mutex<Set<JobID>>([])
     func insert(_ job: JobID) { jobs.withLock { _ = $0.insert(job) } }
     var all: Set<JobID> { jobs.withLock { $0 } }

@@ -123,6 +123,7 @@ package final class BatchRunner: Sendable {
     var journal: any Journal & BatchJournal { ports.journal }
     var lease: Lease { subject.lease }
     var job: JobSnapshot { subject.job }
+    private var held: HeldItems { HeldItems(journal: journal, batch: lease.job) }
     /// True if items may replace files: by this command, or by the one that the batch was started with.
     package var overwrites: Bool { options.overwrites || job.record.overwrites }
 
@@ -180,7 +181,7 @@ package final class BatchRunner: Sendable {
                 try await receive(await mailbox.next(), &state, host)
                 for message in mailbox.takeAll() { try await receive(message, &state, host) }
                 try await refresh(&state)
-                try await pauseWaiting(state)
+                if case .suspend = state.stop { try await held.pause() }
                 try await tell(&state)
                 try await replaceOutdated(&state)
             }
@@ -204,7 +205,7 @@ package final class BatchRunner: Sendable {
     func refresh(_ state: inout BatchRunState) async throws(JournalFailure) {
         guard let batch = try await journal.batch(lease.job) else { throw .noSuchJob(lease.job) }
         state.batch = batch
-        guard state.stop == nil, !options.onlyReads, let obstacle = try await obstacle(of: batch) else { return }
+        guard state.stop == nil, !options.onlyReads, let obstacle = try await held.obstacle(of: batch) else { return }
         // What runs ends; nothing more begins.
         state.stop = .suspend(obstacle)
         state.reading.isOpen = false

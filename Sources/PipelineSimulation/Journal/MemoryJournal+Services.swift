@@ -40,6 +40,6 @@ extension MemoryJournal: ServiceJournal {
     }
 
     package func mayOrder(_ job: JobID) async throws(JournalFailure) -> Bool {
-        state.withLock { MemoryPlaces.batchAtWork(with: job, in: $0.image)?.batch.restraint == nil }
+        state.withLock { MemoryPlaces.batchAtWork(with: job, in: $0.image)?.batch.failsAlike != true }
     }
 }

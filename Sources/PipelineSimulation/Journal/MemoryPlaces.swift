@@ -19,7 +19,9 @@ struct MemoryPlaces: Sendable {
         }
         taken[service] = places
         if places.contains(place) { return true }
-        if let (own, batch) = Self.batchAtWork(with: place.job, in: image), !letsIn(batch, of: own, in: image) {
+        if let (own, batch) = Self.batchAtWork(with: place.job, in: image),
+            !batch.letsIn(besides: { atWork(of: own, in: image) })
+        {
             return false
         }
         guard places.count < limit else { return false }
@@ -31,14 +33,12 @@ struct MemoryPlaces: Sendable {
         for service in taken.keys { taken[service]?.remove(place) }
     }
 
-    /// Returns whether one more item of a batch may have a place.
-    private func letsIn(_ batch: BatchRecord, of job: JobID, in image: MemoryJournal.Image) -> Bool {
-        if batch.isStopped || batch.restraint != nil { return false }
-        let held = taken.values.joined().count { place in
+    /// The number of places that items of a batch have that are at work.
+    private func atWork(of batch: JobID, in image: MemoryJournal.Image) -> Int {
+        taken.values.joined().count { place in
             guard let row = image.rows[place.job] else { return false }
-            return row.owner != nil && row.snapshot.record.item?.batch == job
+            return row.owner != nil && row.snapshot.record.item?.batch == batch
         }
-        return batch.settings.spend == nil || held < batch.affordableCount
     }
 
     /// The batch of which a job is an item, while somebody works on it.

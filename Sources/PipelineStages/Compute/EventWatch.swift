@@ -16,18 +16,16 @@ final class EventWatch: Sendable {
     }
 
     private let events: PollEvents
-    private let names: String
     private let ticker: ProgressTicker
     private let state: Mutex<State>
 
     init(_ events: PollEvents, from position: StreamPosition, maximumBytes: Int, ticker: ProgressTicker) {
         self.events = events
         self.ticker = ticker
-        names = events.names
-        let wanted = Set(events.meanings.keys)
+        let names = Set(events.meanings.keys)
         state = Mutex(
             State(
-                reader: ServerSentEvents(lastID: position.lastID, maximumBytes: maximumBytes) { wanted.contains($0) }))
+                reader: ServerSentEvents(lastID: position.lastID, maximumBytes: maximumBytes) { names.contains($0) }))
     }
 
     /// The sink of an exchange whose body is the stream.
@@ -54,7 +52,7 @@ final class EventWatch: Sendable {
     var position: StreamPosition {
         state.withLock {
             StreamPosition(
-                lastID: $0.reader.lastID, names: names,
+                lastID: $0.reader.lastID, names: events.names,
                 retry: $0.reader.retry.map { Int(clamping: $0.wholeMilliseconds) })
         }
     }

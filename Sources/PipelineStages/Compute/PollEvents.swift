@@ -8,6 +8,8 @@ struct PollEvents: Sendable {
 
     /// The meaning of an event of that name; other events are passed over.
     let meanings: [String: Meaning]
+    /// The names with their meanings, as a text: where it is another the events of before may mean something by now.
+    let names: String
 
     private static let fields: [Field<[String]>] = [
         Field(
@@ -39,8 +41,10 @@ struct PollEvents: Sendable {
         return PollEvents(meanings: meanings)
     }
 
-    /// The names with their meanings, as a text: where it is another the events of before may mean something by now.
-    var names: String { meanings.map { "\($0.key)=\($0.value.rawValue)" }.sorted().joined(separator: ",") }
+    private init(meanings: [String: Meaning]) {
+        self.meanings = meanings
+        names = meanings.map { "\($0.key)=\($0.value.rawValue)" }.sorted().joined(separator: ",")
+    }
 
     /// Returns where the stream goes on: behind the last event, unless that was looked at with other names.
     func start(after kept: StreamPosition?) -> StreamPosition {

@@ -2,7 +2,7 @@ import JSONPath
 
 extension ExpressionEvaluator {
     /// The number of names that are shown.
-    private static var mostShown: Int { 8 }
+    private static let mostShown = 8
 
     /// The advice about a path that gave null: the members of the object that lacks the next one, and a default.
     func advice(onNull node: ExpressionNode, fallback: String) -> String {
