@@ -284,6 +284,33 @@ import Testing
         #expect(bench.run { life.task.isEnded })
     }
 
+    /// Items of a batch that had stopped were taken up again, and ordered after it was let go.
+    @Test("a command leaves what came to rest alone when the request that paused it is heard once more")
+    func knocksAfterRest() {
+        let calls = Mutexed<[Timestamp]>([])
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "poll" }"#, kinds: [Self.polling(20, every: .seconds(600), from: calls)])
+        let process = SimulatedProcess(bench.simulation, name: "command")
+        let jobs = Jobs(bench, process)
+        jobs.resumesPaused.set(true)
+        let scheduler = JobScheduler(jobs, clock: process.clock, limits: .command(concurrency: 2))
+        let task = process.lane.start { await scheduler.run() }
+        scheduler.take(JobID("j1"))
+        bench.run { bench.state("a")?.name == .waiting }
+        let person = SimulatedLane(bench.simulation)
+        person.start {
+            _ = try? await bench.memory.post(.pause, to: JobID("j1"))
+            scheduler.knock(JobID("j1"))
+        }
+        #expect(bench.run { jobs.ends.value[JobID("j1")] == .suspended(.paused) })
+        let opened = jobs.opened.value
+        scheduler.knock(JobID("j1"))
+        bench.pass(.seconds(60))
+        #expect(jobs.opened.value == opened && calls.value.count == 1)
+        scheduler.close()
+        #expect(bench.run { task.isEnded })
+    }
+
     @Test("an owner that stops lets running and parked jobs go, and the next one ends them")
     func stops() {
         let calls = Mutexed<[Timestamp]>([])

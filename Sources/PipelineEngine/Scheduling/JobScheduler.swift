@@ -199,7 +199,11 @@ package actor JobScheduler {
     }
 
     private func knocked(_ job: JobID) {
-        guard let entry = entries[job] else { return add(job) }
+        guard let entry = entries[job] else {
+            // What asked a command's job to pause may be heard once more after it has.
+            if limits.retakeInterval != nil { add(job) }
+            return
+        }
         switch entry.activity {
         case .driven(let drive): drive.checkInbox()
         case .opening, .queued: break
