@@ -13,7 +13,7 @@ struct UnknownItemsNote {
         for item in try await journal.items(of: batch, in: [.unknown], after: 0, limit: Self.mostNamed) {
             lines.append("unknown: \(item.key); see: pipeline why \(text.path(of: item.key))")
             guard !isAnswered, let id = item.job, let job = try await journal.snapshot(of: id) else { continue }
-            isAnswered = !KeptAnswers(of: job, in: workspace.exchanges.records(of: id)).steps.isEmpty
+            isAnswered = !UnknownSubmits(of: job, in: workspace.exchanges.records(of: id)).accepted.isEmpty
         }
         let more = text.batch.count(.unknown) - lines.count
         if more > 0, lines.count == Self.mostNamed { lines.append("unknown: \(more) more") }

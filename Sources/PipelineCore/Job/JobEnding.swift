@@ -140,6 +140,10 @@ extension Resolution {
         case .resubmit:
             submit = submit.nextGeneration(of: table.snapshot.record.submitName(of: key))
             try table.change(key, .resolved) { $0.started = started }
+        case .lookUp:
+            submit.phase = .sending
+            submit.misses = 0
+            try table.change(key, .resolved) { $0.started = started }
         case .abandon:
             // It may be there all the same: a later attempt must settle it, not send it blindly.
             try table.change(key, .abandoned(.givenUp))

@@ -161,6 +161,8 @@ package enum Resolution: Sendable {
     case found(JSONObject)
     /// It is not there: send it again, as a new one.
     case resubmit
+    /// It is looked for again, as the document says by now.
+    case lookUp
     /// The step is given up.
     case abandon
 }

@@ -34,8 +34,8 @@ package struct AdoptedDocument: Sendable {
         }
     }
 
-    /// Has items go on whose submits were accepted and whose documents did not find what they capture: it is taken out of the
-    /// responses, as they were kept, where this document finds it there. Gives the number of items.
+    /// Has items go on whose submits are unknown and which this document settles: it finds what it captures in the responses,
+    /// as they were kept, or says how to look for them. Gives the number of items.
     package func accept(in workspace: Workspace, _ journal: any WorkspaceJournal) async throws -> Int {
         var (count, last) = (0, 0)
         while true {
@@ -50,10 +50,10 @@ package struct AdoptedDocument: Sendable {
         _ id: JobID, in workspace: Workspace, _ journal: any WorkspaceJournal
     ) async throws -> Bool {
         guard let job = try await journal.snapshot(of: id) else { return false }
-        let found = KeptAnswers(of: job, in: workspace.exchanges.records(of: id)).captures(by: plan.definition.source)
-        let unknown = job.steps.filter { $0.value.state.name == .unknown }.keys
-        guard !found.isEmpty, unknown.allSatisfy({ found[$0] != nil }),
-            let document = try? MendedDocument(plan, for: job, .failed, found: found, variables: variables)
+        let unknown = UnknownSubmits(of: job, in: workspace.exchanges.records(of: id))
+        let resolutions = unknown.resolutions(by: plan.definition.source)
+        guard unknown.mayBeSettled, unknown.areSettled(by: resolutions),
+            let document = try? MendedDocument(plan, for: job, .failed, resolutions, variables: variables)
         else { return false }
         do throws(JournalFailure) {
             try await journal.adoptAlone(document)
@@ -61,7 +61,7 @@ package struct AdoptedDocument: Sendable {
             guard case .owned = error else { throw error }
             return false
         }
-        try await workspace.accept(found, of: document.record, in: journal)
+        try await workspace.resolve(resolutions, of: document.record, in: journal)
         return true
     }
 
@@ -83,14 +83,14 @@ package struct AdoptedDocument: Sendable {
 }
 
 extension Workspace {
-    /// Has a job that nobody owns know of submits that they were accepted, and what their responses gave.
-    package func accept(
-        _ captures: [StepKey: JSONObject], of record: JobRecord, in journal: any WorkspaceJournal
+    /// Settles submits of a job that nobody owns, each by its own resolution.
+    package func resolve(
+        _ resolutions: [StepKey: Resolution], of record: JobRecord, in journal: any WorkspaceJournal
     ) async throws {
         let engine = try engine(journal: journal, secrets: try secrets()) { _ in }
         let plan = try await plan(of: record)
-        for (key, values) in captures.sorted(by: { $0.key < $1.key }) {
-            try await engine.resolve(record.id, key, plan: plan, as: .found(values))
+        for (key, resolution) in resolutions.sorted(by: { $0.key < $1.key }) {
+            try await engine.resolve(record.id, key, plan: plan, as: resolution)
         }
     }
 }

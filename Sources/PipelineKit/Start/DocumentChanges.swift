@@ -27,9 +27,10 @@ struct DocumentChanges {
     ///
     /// - Parameters:
     ///   - again: the stages that begin again.
-    ///   - found: the steps of which it is known by now that their submits were accepted.
+    ///   - resolutions: how the submits that are unknown are settled by the time that the job goes on.
     func check(
-        _ plan: Plan, for job: JobSnapshot, besides again: Set<String>, found: Set<StepKey>
+        _ plan: Plan, for job: JobSnapshot, besides again: Set<String>,
+        _ resolutions: [StepKey: Resolution]
     ) throws(StepFailure) {
         let (record, name) = (job.record, job.record.sourceName)
         func refusal(_ what: String) -> StepFailure {
@@ -49,7 +50,8 @@ struct DocumentChanges {
                 throw refusal("has no stage '\(missing)' any more, which this job has")
             }
             for (id, was) in known.sorted(by: { $0.key < $1.key }) where !again.contains(id) {
-                guard let says = named[id], let done = done(of: id, was, otherThan: says, plan, in: job, found) else {
+                guard let says = named[id], let done = done(of: id, was, otherThan: says, plan, in: job, resolutions)
+                else {
                     continue
                 }
                 let submits = job.submits.contains { $0.key.stage == id && $0.value.phase == .submitted }
@@ -71,15 +73,14 @@ struct DocumentChanges {
     /// it again; nil for nothing.
     private func done(
         of stage: String, _ was: JSONObject, otherThan says: JSONObject, _ plan: Plan, in job: JobSnapshot,
-        _ found: Set<StepKey>
+        _ resolutions: [StepKey: Resolution]
     ) -> (words: String, hint: String?)? {
         let other = "and says something else by now"
         let steps = job.steps.filter { $0.key.stage == stage }
         let changed = Self.keysChanged(from: was, to: says)
         let submits = steps.keys.compactMap { key -> SubmitRecord? in
             guard var submit = job.submits[key] else { return nil }
-            // It is by the time that the job goes on.
-            if found.contains(key) { submit.phase = .submitted }
+            if case .found = resolutions[key] { submit.phase = .submitted }
             return submit
         }
         if !changed.isSubset(of: Self.apart) {
@@ -92,6 +93,11 @@ struct DocumentChanges {
         let context = hasOtherContext(was)
         if changed.isEmpty, !context { return nil }
         if submits.contains(where: \.isOpen) {
+            // What is looked for again may be looked for otherwise; what may be sent again under its key is the same.
+            let isLookedUp = steps.keys.allSatisfy { key in
+                if case .lookUp = resolutions[key] { true } else { job.submits[key]?.isOpen != true }
+            }
+            if isLookedUp, !context, Self.changesLookUpAlone(changed, from: was, to: says) { return nil }
             // Of one that was given up there is nothing to find out: it begins again as a whole, or stays.
             let hint = "let it say what it said, and find out: pipeline resume \(job.record.id)"
             return (
@@ -143,6 +149,21 @@ extension DocumentChanges {
             guard case .failed(let failure) = step.state else { return false }
             return (failure.status ?? 0) >= 400 && step.checkpoint.map(standsAlone) != true
         }
+    }
+
+    /// Returns whether all that is new of a stage is how its submit is looked for, what is taken out of what is found, and what
+    /// only tells how it goes on.
+    private static func changesLookUpAlone(
+        _ changed: Set<String>, from was: JSONObject, to says: JSONObject
+    ) -> Bool {
+        let requests = ["submit", "request"]
+        return changed.isSubset(of: continuing.union(requests + ["capture"]))
+            && requests.allSatisfy { name in
+                let (old, new) = (was[name]?.object ?? [:], says[name]?.object ?? [:])
+                let once = keysChanged(from: old["once"]?.object ?? [:], to: new["once"]?.object ?? [:])
+                return keysChanged(from: old, to: new).isSubset(of: ["capture", "once"])
+                    && once.isSubset(of: ["match", "missing", "name", "ours", "settle"])
+            }
     }
 
     private static func keysChanged(from was: JSONObject, to says: JSONObject) -> Set<String> {

@@ -9,55 +9,55 @@ package struct MendedDocument: Sendable {
     package let record: JobRecord
     /// The submits whose remote jobs are asked about again: they were given up by what a poll said that is another by now.
     let askedAgain: [StepKey: SubmitRecord]
-    /// The captures of submits that were accepted, out of responses in which the job's document did not find them.
-    package let found: [StepKey: JSONObject]
+    /// How it settles the submits that are unknown.
+    package let resolutions: [StepKey: Resolution]
 
     /// Reads the document and compares it with the job's.
     ///
     /// - Parameters:
     ///   - scope: what is to be begun again of the job.
-    ///   - answers: those in which the job's document did not find what it captures.
+    ///   - unknown: the job's submits that are.
     /// - Returns: nil where the job has that document.
     /// - Throws: a `DefinitionError` or an `InputsError` with the mistakes of the document; a `StepFailure` when the file
     ///   can't be read, and where the job can't go on with it: another name, other stages or notifications, or a stage that
     ///   has begun and would have begun otherwise.
     package static func read(
-        for job: JobSnapshot, _ scope: RestartScope, _ answers: KeptAnswers, in workspace: Workspace
+        for job: JobSnapshot, _ scope: RestartScope, _ unknown: UnknownSubmits, in workspace: Workspace
     ) async throws -> MendedDocument? {
         let before = job.record
         let file = before.sourceName.split(separator: "/").last.map(String.init) ?? before.pipeline
         let source = try JobDraft.source(at: AbsolutePath.of(file, in: before.folders.document))
         if SHA256.hash(data: source.bytes).hex == before.digest { return nil }
         let plan = try await Planner(catalogue: workspace.catalogue(for: source)).plan(source)
-        let found = answers.captures(by: source)
-        if let lacking = answers.steps.first(where: { found[$0] == nil }) {
+        let resolutions = unknown.resolutions(by: source)
+        if let lacking = unknown.accepted.first(where: { resolutions[$0] == nil }) {
             throw StepFailure(
                 "the response to the submit of \(lacking) does not have, or does not show, what \(before.sourceName) captures by now",
                 hint: "'pipeline show \(before.id)' shows it; 'pipeline resolve \(before.id) --stage \(lacking.stage)' "
                     + "takes the values from you")
         }
         return try MendedDocument(
-            plan, for: job, scope, found: found, variables: workspace.settings.environment)
+            plan, for: job, scope, resolutions, variables: workspace.settings.environment)
     }
 
     /// Compares a document with the job's.
     ///
     /// - Parameters:
     ///   - scope: what is to be begun again of the job.
-    ///   - found: the captures of submits that were accepted, as the document takes them out of their responses.
+    ///   - resolutions: how the document settles the submits that are unknown.
     ///   - variables: the environment, for what is new in the document.
     /// - Throws: as ``read(for:_:in:)`` does of a document that is right.
     package init(
-        _ plan: Plan, for job: JobSnapshot, _ scope: RestartScope, found: [StepKey: JSONObject] = [:],
+        _ plan: Plan, for job: JobSnapshot, _ scope: RestartScope, _ resolutions: [StepKey: Resolution] = [:],
         variables: [String: String]
     ) throws {
         let (before, source) = (job.record, plan.definition.source)
         let old = SourceText(name: before.sourceName, text: before.source)
         let changes = DocumentChanges(from: JSONNode.read(old).node?.json, to: JSONNode.read(source).node?.json)
         let again = scope.begunAnew(in: plan)
-        try changes.check(plan, for: job, besides: again, found: Set(found.keys))
+        try changes.check(plan, for: job, besides: again, resolutions)
         self.plan = plan
-        self.found = found
+        self.resolutions = resolutions
         record = try Self.record(
             before, plan, changes, digest: SHA256.hash(data: source.bytes).hex, variables: variables)
         askedAgain = changes.remoteJobsAskedAgain(of: job, plan, besides: again)
@@ -67,12 +67,13 @@ package struct MendedDocument: Sendable {
     package var notes: [String] {
         Set(askedAgain.keys.map(\.stage)).sorted().map { stage in
             "stage '\(stage)' asks for its remote job again, as its poll is another by now"
-        } + Self.notes(on: found)
+        } + Self.notes(on: resolutions)
     }
 
-    /// What is taken of submits that were accepted, a sentence each.
-    package static func notes(on found: [StepKey: JSONObject]) -> [String] {
-        found.sorted { $0.key < $1.key }.map { key, captures in
+    /// What becomes of submits that were unknown, a sentence each.
+    package static func notes(on resolutions: [StepKey: Resolution]) -> [String] {
+        resolutions.sorted { $0.key < $1.key }.map { key, resolution in
+            guard case .found(let captures) = resolution else { return "the submit of \(key) is looked for again" }
             let values = captures.map { "\($0.name) = \($0.value.string ?? $0.value.text)" }.joined(separator: ", ")
             return "the response to the submit of \(key) was kept, and has \(values)"
         }

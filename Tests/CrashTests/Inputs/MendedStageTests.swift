@@ -61,6 +61,42 @@ struct MendedStageTests {
         }
     }
 
+    /// It was refused, and "it is not there" was all that was left to say of an order that had been found.
+    @Test("looks again for a submit whose response is lost, with the look-up and the captures as they are by then")
+    func lookUp() async throws {
+        func stage(_ list: String, _ id: String, body: String = "{}") -> String {
+            """
+            "kind": "compute", "submit": { "POST": "/jobs", "json": \(body), "capture": { "id": "\(id)" },
+              "once": { "settle": "100ms",
+                        "match": { "list": { "GET": "\(list)" }, "items": "$.jobs", "where": "true" } } },
+            "poll": { "GET": "/jobs/${{ self.id }}", "every": "50ms", "status": "$.state", "succeeded": ["done"] }
+            """
+        }
+        try await withService(stage("/wrong", "$.id")) { request in
+            switch (request.method, request.path) {
+            case ("POST", _): .reset(afterRequestBytes: 2)
+            case (_, "/list"): .json(#"{"jobs": [{"job": "j1"}]}"#)
+            case (_, "/jobs/j1"): .json(#"{"state": "done"}"#)
+            default: .status(404)
+            }
+        } _: { workplace, server, call in
+            func mend(_ list: String, _ id: String, body: String = "{}") async throws -> ProgramEnd {
+                try workplace.write("job.json", Self.document(stage(list, id, body: body)))
+                return try await call("retry", "job", "--changed")
+            }
+            let end = try await call("run", "job.json", "--key", "job")
+            #expect(end.cause == .exited(3) && end.errors.contains("the look-up failed"), "\(end)")
+            #expect(end.errors.contains(/it is looked for again by: pipeline retry \w+ --changed/), "\(end)")
+            let other = try await mend("/list", "$.job", body: #"{"fast": true}"#)
+            #expect(other.cause == .exited(2), "\(other)")
+            let found = try await mend("/list", "$.id")
+            #expect(found.cause == .exited(3) && found.errors.contains("it was found, but not what"), "\(found)")
+            let right = try await mend("/list", "$.job")
+            #expect(right.cause == .exited(0) && right.errors.contains("is looked for again"), "\(right)")
+            #expect(server.requests.count { $0.method == "POST" } == 1)
+        }
+    }
+
     /// The stream was opened behind the event that ends it, and that came no more.
     @Test("reads a stream of events from its beginning once it looks for others, and orders nothing again")
     func events() async throws {

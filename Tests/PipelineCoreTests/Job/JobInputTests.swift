@@ -43,6 +43,7 @@ import Testing
         secretMissing | = expect let-go:secret | waiting expect let-go:secret | = expect let-go:secret | = finish | = | = | = | =
         resolved found | - | - | - | waiting | - | - | - | -
         resolved resubmit | - | - | - | waiting | - | - | - | -
+        resolved lookUp | - | - | - | waiting | - | - | - | -
         resolved abandon | - | - | - | failed | - | - | - | -
         broken | failed | failed | failed | = | = | = | = | =
         """
@@ -82,7 +83,8 @@ import Testing
         ("stop leave", .stop(.leave)), ("stop cancel", .stop(.cancel)), ("stop abandon", .stop(.abandon)),
         ("notify", .notify), ("secretMissing", .secretMissing("it is not set")),
         ("resolved found", .resolved(key, .found(["x": 1]))), ("resolved resubmit", .resolved(key, .resubmit)),
-        ("resolved abandon", .resolved(key, .abandon)), ("broken", .broken(key, Samples.failure)),
+        ("resolved lookUp", .resolved(key, .lookUp)), ("resolved abandon", .resolved(key, .abandon)),
+        ("broken", .broken(key, Samples.failure)),
     ]
 
     private static func failed(_ kind: AttemptFailure.Kind) -> JobInput {

@@ -141,31 +141,31 @@ struct RetryCommand: WorkspaceCommand {
         of jobs: [OwnedJob], _ given: SecretAssignments, by session: JobSession
     ) async throws -> ExitStatus? {
         var mended: [MendedDocument] = []
-        var accepted: [(job: JobRecord, captures: [StepKey: JSONObject])] = []
+        var settled: [(job: JobRecord, resolutions: [StepKey: Resolution])] = []
         let scope = from.map(RestartScope.from) ?? .failed
         for brief in jobs {
             let job = try await session.whole(brief)
             if let owner = job.owner { throw JournalFailure.owned(by: owner) }
             try await job.checkMachine(in: session.journal)
             let record = job.snapshot.record
-            let answers = KeptAnswers(of: job.snapshot, in: session.workspace.exchanges.records(of: record.id))
+            let submits = UnknownSubmits(of: job.snapshot, in: session.workspace.exchanges.records(of: record.id))
             let decision = try await Self.decide(job, PlanCache(session.workspace), from: from, item: nil)
             let isUnknown = if case .unknown = decision { true } else { false }
-            if isUnknown, from != nil || answers.steps.isEmpty {
+            if isUnknown, from != nil || !submits.mayBeSettled {
                 return try await session.refuseUnknown(job.snapshot)
             }
-            let document = try await MendedDocument.read(for: job.snapshot, scope, answers, in: session.workspace)
+            let document = try await MendedDocument.read(for: job.snapshot, scope, submits, in: session.workspace)
             let own = SourceText(name: record.sourceName, text: record.source)
-            let found = document?.found ?? answers.captures(by: own)
-            if isUnknown,
-                job.snapshot.steps.contains(where: { $0.value.state.name == .unknown && found[$0.key] == nil })
-            {
+            let resolutions = document?.resolutions ?? submits.resolutions(by: own)
+            if isUnknown, !submits.areSettled(by: resolutions) {
                 return try await session.refuseUnknown(job.snapshot)
             }
-            if !found.isEmpty { accepted.append((document?.record ?? record, found)) }
+            if !resolutions.isEmpty { settled.append((document?.record ?? record, resolutions)) }
             guard let document else {
                 session.console.note("note: \(SafeText.line(record.sourceName)) is what this job has")
-                for note in MendedDocument.notes(on: found) { session.console.note("note: \(SafeText.line(note))") }
+                for note in MendedDocument.notes(on: resolutions) {
+                    session.console.note("note: \(SafeText.line(note))")
+                }
                 continue
             }
             try await session.checkSecrets(of: document.plan, for: document.record)
@@ -178,8 +178,8 @@ struct RetryCommand: WorkspaceCommand {
             for note in document.notes { session.console.note("note: \(SafeText.line(note))") }
             try await session.journal.adoptAlone(document)
         }
-        for (record, captures) in accepted {
-            try await session.workspace.accept(captures, of: record, in: session.journal)
+        for (record, resolutions) in settled {
+            try await session.workspace.resolve(resolutions, of: record, in: session.journal)
         }
         return nil
     }

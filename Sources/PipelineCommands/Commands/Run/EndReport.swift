@@ -133,7 +133,11 @@ struct EndReporter: Sendable {
         let plan = try await workspace.plan(of: job.record)
         let clock = TimeText(now: SystemClock().now)
         let exchanges = workspace.exchanges.records(of: job.record.id)
-        let answered = KeptAnswers(of: job, in: exchanges).steps
+        let submits = UnknownSubmits(of: job, in: exchanges)
+        let (accepted, lookedUp) = (submits.accepted, submits.lookedUp)
+        let mending =
+            job.record.item == nil
+            ? DocumentNote.command(of: job.record) : "the same 'pipeline run … --each …' again, with --changed"
         for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) {
             guard case .unknown(_, let submit) = step.state, let stage = plan.stage(key.stage) else {
                 if let open = job.openSubmit(of: key) { noteOpen(open, of: key, job, clock, &report) }
@@ -149,12 +153,12 @@ struct EndReporter: Sendable {
             report.note("stage '\(key)': it is not known whether the service took the submit (key \(submit.key))")
             report.note("  since: \(clock.ago(submit.since)) (\(clock.clock(submit.since)))")
             report.note("  because: \(submit.reason)")
-            if answered.contains(key), let response = LastResponse(of: key, in: exchanges) {
+            if accepted.contains(key), let response = LastResponse(of: key, in: exchanges) {
                 report.note("  \(response.line(clock))")
-                let command =
-                    job.record.item == nil
-                    ? DocumentNote.command(of: job.record) : "the same 'pipeline run … --each …' again, with --changed"
-                report.note("  if that has what is captured, mend \"capture\", then: \(command)")
+                report.note("  if that has what is captured, mend \"capture\", then: \(mending)")
+            } else if lookedUp.contains(key) {
+                report.note(
+                    "  if the look-up, or \"capture\", is wrong, mend it; it is looked for again by: \(mending)")
             }
             report.note("  look at the service, then type one of:")
             way(flags, flags == "--id ID" ? "it is there, under this id" : "it is there, with these values")
