@@ -62,7 +62,8 @@ extension DownloadOrder {
             let answer = try await requests.judge(response, of: rendered, in: context)
             let hint =
                 response.status == 202
-                ? "it is not ready yet: a 'compute' stage with a poll waits for it"
+                ? "it is not ready yet: a 'compute' stage with a poll waits for it, or \"fail\": "
+                    + #"[{ "when": "response.status == 202", "message": "not ready", "retry": true }] in the request"#
                 : "\"expect\" says which statuses bring a file"
             return .definite(
                 requests.failure(
