@@ -97,6 +97,40 @@ struct MendedStageTests {
         }
     }
 
+    @Test("looks again for the submits of a batch's items, by the same command, and orders none of them again")
+    func lookUps() async throws {
+        func document(_ id: String) -> String {
+            """
+            { "pipeline": 1, "name": "job", "inputs": { "file": { "type": "string" } },
+              "services": { "api": { "url": "${{ env.API_URL }}" } },
+              "stages": [ { "id": "work", "service": "api", "kind": "compute",
+                "submit": { "POST": "/jobs", "json": "${{ inputs.file }}", "capture": { "id": "\(id)" },
+                  "once": { "name": { "GET": "/names/${{ inputs.file }}" }, "ours": "true", "settle": "100ms" } },
+                "poll": { "GET": "/jobs/${{ self.id }}", "every": "50ms", "status": "$.state", "succeeded": ["done"] }
+              } ] }
+            """
+        }
+        try await withService("") { request in
+            if request.method == "POST" { return .reset(afterRequestBytes: 2) }
+            if request.path.hasPrefix("/names/") {
+                return .json(#"{"job": "\#(request.path.replacing("/names/", with: ""))"}"#)
+            }
+            return ["/jobs/a", "/jobs/b"].contains(request.path) ? .json(#"{"state": "done"}"#) : .status(404)
+        } _: { workplace, server, call in
+            try workplace.write("rows.csv", "file\na\nb\n")
+            try workplace.write("job.json", document("$.id"))
+            let end = try await call("run", "job.json", "--each", "rows.csv", "--batch", "june")
+            #expect(end.cause == .exited(3) && end.errors.contains("2 unknown"), "\(end)")
+            let way = /if the look-up, or "capture", is wrong, mend it, then 'pipeline run .*' again, with --changed/
+            #expect(end.errors.contains(way), "\(end)")
+            try workplace.write("job.json", document("$.job"))
+            let right = try await call("run", "job.json", "--each", "rows.csv", "--batch", "june", "--changed")
+            #expect(right.cause == .exited(0), "\(right)")
+            #expect(right.errors.contains("2 items were unknown and now go on"), "\(right)")
+            #expect(server.requests.count { $0.method == "POST" } == 2)
+        }
+    }
+
     /// The stream was opened behind the event that ends it, and that came no more.
     @Test("reads a stream of events from its beginning once it looks for others, and orders nothing again")
     func events() async throws {
