@@ -15,9 +15,11 @@ struct UsageReport {
         if lines.isEmpty { return nil }
         var title = lines.removeFirst()
         if title.hasSuffix(".") { title.removeLast() }
+        let hint = Self.misplaced(arguments) ?? Self.expanded(arguments, title)
+        if title.count > Self.longest { title = title.prefix(Self.longest) + "…" }
         self.lines =
             ["error: " + title.prefix(1).lowercased() + title.dropFirst()] + lines
-            + ["  hint: " + (Self.misplaced(arguments) ?? "'\(Self.help(for: error))' shows what it takes")]
+            + ["  hint: " + (hint ?? "'\(Self.help(for: error))' shows what it takes")]
     }
 
     /// The parser names an argument that is missing before an option that it does not know, though a mistyped option
@@ -37,6 +39,15 @@ struct UsageReport {
     private static func help(for error: any Error) -> String {
         let named = RootCommand.fullMessage(for: error).split(separator: "'").first { $0.hasSuffix(" --help") }
         return named.map(String.init) ?? "pipeline --help"
+    }
+
+    /// The number of characters of a title that are shown: arguments may be thousands.
+    private static let longest = 200
+
+    /// The names of files that a shell has put in the place of a pattern.
+    private static func expanded(_ arguments: [String], _ title: String) -> String? {
+        guard arguments.contains("--each"), title.lowercased().contains("unexpected argument") else { return nil }
+        return "a shell puts names of files in the place of a pattern: quote it, as in --each video='movies/*.mov'"
     }
 
     /// Options of all commands that stand before the command, where other programs have theirs.

@@ -40,9 +40,10 @@ package enum ItemSource: Sendable, Equatable {
         } else if Self.isObjects(text) {
             self = .objects(path: text)
         } else {
+            let forms = "NAME=GLOB, NAME=- for lines, FILE.jsonl, FILE.csv, FILE.tsv, or - for JSON Lines"
             throw ItemSourceError(
                 "--each \(text) says neither an input nor a kind of file",
-                hint: "write NAME=GLOB, NAME=- for lines, FILE.jsonl, FILE.csv, FILE.tsv, or - for JSON Lines")
+                hint: inputs.count == 1 ? "write --each \(inputs[0])='\(text)', or one of \(forms)" : "write \(forms)")
         }
     }
 
