@@ -74,6 +74,25 @@ import Testing
         #expect(delays == forecast.stages.map(\.delay.seconds).filter { $0 > 0 })
     }
 
+    /// The last of them was foretold to cost nothing: a job's end came two seconds later than was said.
+    @Test("what is foretold of stages that wait is what they wait, the last one too")
+    func waits() throws {
+        let kind = StageKind.scripted("pause", work: .wait) { _, saved, context async throws(StageFailure) in
+            guard saved == nil else { return .finished([:]) }
+            return .waiting("1", until: .at(context.now + .milliseconds(100)), WaitReason(.time))
+        }
+        let bench = EngineBench(
+            ["a", "b", "c"].map { #"{ "id": "\#($0)", "kind": "pause" }"# }.joined(separator: ", "), kinds: [kind],
+            slowness: 0, mode: .background,
+            background: #"{ "budget": { "resumes": 1, "per": "1h", "base": "1s", "factor": 2, "max": "2s" } }"#)
+        let forecast = BackgroundForecast(try bench.plan(), at: bench.simulation.now)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        let delays = bench.memory.image.events(of: JobID("j1")).filter { $0.kind == .resumeDeferred }
+            .compactMap { $0.data["delay"]?.number?.double }
+        #expect(delays == [1, 2])
+        #expect(forecast.stages.map(\.delay.seconds) == [0, 1, 2])
+    }
+
     @Test("while a person waits it is counted, and nothing is entered")
     func attended() throws {
         let (bench, _) = try Self.run(", \(Self.oauth)", mode: .attached)

@@ -62,7 +62,7 @@ struct BatchLiveViewTests {
             let said = "3 of 3 at work try again: fetch: service 's' gave no answer: "
             let screen = try await terminal.screen { $0.contains { $0.hasPrefix(said) } }
             #expect(screen.contains { $0.hasPrefix("  hint: ") }, "\(screen)")
-            let note = "note: it waits for up to 24 h for the service; Ctrl-C suspends"
+            let note = "note: waits for up to 24h; Ctrl-C suspends"
             let later = try await terminal.screen { screen in
                 screen.contains(note) && screen.contains { $0.hasPrefix(said) }
             }

@@ -10,7 +10,7 @@ struct WaitNote {
         guard let policy = try? plan.stage(stage)?.retries.policy(in: Scope()), policy.duration >= .seconds(60) else {
             return nil
         }
-        let time = DurationText.rounded(policy.duration.seconds)
-        line = "note: it waits for up to \(time) for the service; Ctrl-C suspends"
+        let time = DurationText.rounded(policy.duration.seconds).filter { $0 != " " }
+        line = "note: waits for up to \(time); Ctrl-C suspends"
     }
 }

@@ -106,10 +106,10 @@ private struct ForecastRun {
         let waits = steps.filter { ![.authentication, .submitAnswered].contains($0) }.count
         for (index, reason) in steps.enumerated() {
             if reason != .authentication, reason != .submitAnswered { now += .seconds(seconds / Double(max(waits, 1))) }
-            // Nothing follows the answer to a submit but a wait, and the end of the last stage but the job's; a request
-            // that needs credentials first is under way.
+            // Nothing follows the answer to a submit but a wait, and the end of the last transfer but the job's; a request
+            // that needs credentials first is under way. A stage that waits is called when its time has come, the last too.
             let isUnderWay = reason == .submitAnswered || reason == .authentication
-            let isFollowed = !isUnderWay && !(isLast && index == steps.count - 1)
+            let isFollowed = !isUnderWay && !(isLast && reason == .transferEnded)
             if index == steps.count - 1 { noteExpiry(of: stage) }
             delay += enter(reason, stage.id, isFollowed: isFollowed)
         }

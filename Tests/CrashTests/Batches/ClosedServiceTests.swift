@@ -200,7 +200,7 @@ struct ClosedServiceTests {
             let said = "june: 4 of 4 at work try again: model: service 'api' gave no answer: "
             #expect(await program.hasWritten(said), "\(program.text)")
             #expect(
-                await program.hasWritten("note: it waits for up to 24 h for the service; Ctrl-C suspends"),
+                await program.hasWritten("note: waits for up to 24h; Ctrl-C suspends"),
                 "\(program.text)")
             program.signal(SIGINT)
             let end = await program.end
