@@ -340,6 +340,19 @@ extension JobSnapshot {
     package var hasFailures: Bool { steps.values.contains { $0.state.name.isRetried } }
 }
 
+extension JobSnapshot {
+    /// The steps that have failed, or were cancelled, and stay so when the job is taken up with a scope: for these nothing
+    /// begins of it.
+    package func obstacles(to scope: RestartScope, in plan: Plan, at time: Timestamp) -> [StepKey] {
+        var table = table(in: plan, at: time)
+        guard (try? Restart(scope, of: table).perform(.attached, in: &table)) != nil, !table.index.isWanted else {
+            return []
+        }
+        let cancelled = table.snapshot.steps.filter { $0.value.state == .cancelled }.keys
+        return table.index.failures.union(cancelled).sorted()
+    }
+}
+
 extension StepState.Name {
     /// True if a retry begins such a step again.
     package var isRetried: Bool { self == .failed || self == .cancelled }

@@ -1,5 +1,6 @@
 import JSONPath
 import PipelineTestKit
+import Synchronization
 import Testing
 
 /// What keeps jobs from being ordered that nobody wants to pay for.
@@ -58,6 +59,41 @@ struct BrakeTests {
             let all = try await workplace.run("retry", "last", environment: environment)
             #expect(all.cause == .exited(1), "\(all)")
             #expect(orders(server) == 3)
+        }
+    }
+
+    /// It asked for nothing, and left the item, and its stage, pending.
+    @Test("an item that is tried again by its number, where another stage has failed: it is refused")
+    func itemBesideFailure() async throws {
+        try await withWorkplace { workplace in
+            let isBroken = Mutex(true)
+            let server = try LoopbackServer { request in
+                .status(
+                    request.path == "/bad" || request.path == "/other" && isBroken.withLock { $0 } ? 500 : 200,
+                    body: "{}")
+            }
+            defer { server.stop() }
+            try workplace.write(
+                "mix.json",
+                """
+                { "pipeline": 1, "name": "mix", "retry": { "attempts": 1 },
+                  "services": { "api": { "url": "${{ env.API_URL }}" } },
+                  "stages": [
+                    { "id": "a", "kind": "request", "service": "api", "forEach": "split('good,bad', ',')",
+                      "tolerate": 1, "request": { "GET": "/${{ item }}" } },
+                    { "id": "c", "kind": "request", "service": "api", "needs": [], "request": { "GET": "/other" } } ] }
+                """)
+            let environment = ["API_URL": server.url]
+            #expect(try await workplace.run("run", "mix.json", environment: environment).cause == .exited(1))
+            let before = server.requests.count
+            let end = try await workplace.run("retry", "last", "--item", "1", environment: environment)
+            #expect(end.cause == .exited(64) && end.errors.contains("can't begin alone: c has failed"), "\(end)")
+            #expect(server.requests.count == before)
+            #expect(end.errors.contains(/first begin that again: pipeline retry \w+\n/), "\(end)")
+            isBroken.withLock { $0 = false }
+            #expect(try await workplace.run("retry", "last", environment: environment).cause == .exited(0))
+            _ = try await workplace.run("retry", "last", "--item", "1", environment: environment)
+            #expect(server.requests.map(\.path).dropFirst(before) == ["/other", "/bad"])
         }
     }
 

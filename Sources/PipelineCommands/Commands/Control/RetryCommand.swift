@@ -229,7 +229,10 @@ struct RetryCommand: WorkspaceCommand {
         let plan = try await plans.plan(of: record)
         if let from { try plan.checkStage(from, of: record.id.text) }
         var scope = from.map(RestartScope.from) ?? .failed
-        if let item { scope = .failedItem(try number(of: item, in: found.snapshot)) }
+        if let item {
+            scope = .failedItem(try number(of: item, in: found.snapshot))
+            try check(scope, of: item, in: found.snapshot, plan)
+        }
         let isUnknown = scope == .failed && found.snapshot.steps.values.contains { $0.state.name == .unknown }
         if isUnknown || found.owner == nil && found.snapshot.hasOpenSubmit(begunAnewBy: scope, in: plan) {
             return .unknown
@@ -240,6 +243,17 @@ struct RetryCommand: WorkspaceCommand {
                 hint: "'pipeline retry \(record.id) --from STAGE' does it again from that stage on")
         }
         return .run(plan: plan, again: scope)
+    }
+
+    /// Throws where an item would not begin, since other stages have failed and stay so.
+    private static func check(
+        _ scope: RestartScope, of item: String, in job: JobSnapshot, _ plan: Plan
+    ) throws(CommandError) {
+        guard let first = job.obstacles(to: scope, in: plan, at: SystemClock().now).first else { return }
+        let id = job.record.id
+        throw CommandError(
+            .usage, "item \(item) of job \(id) can't begin alone: \(first) has failed, or was cancelled, too",
+            hint: "first begin that again: pipeline retry \(id)")
     }
 
     /// The number of an item that has failed.
