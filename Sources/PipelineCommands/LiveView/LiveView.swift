@@ -23,11 +23,13 @@ final class LiveView: EventView {
     /// Only made, started and cancelled, never changed.
     nonisolated(unsafe) private let timer: any DispatchSourceTimer
 
-    /// - Parameter clock: the clock by which the job runs.
-    init(console: Console, stages: [String], clock: any WallClock) {
+    /// - Parameters:
+    ///   - title: a line that stands above from the first picture on.
+    ///   - clock: the clock by which the job runs.
+    init(console: Console, stages: [String], below title: StyledText? = nil, clock: any WallClock) {
         self.console = console
         self.clock = clock
-        state = Mutex(State(model: LiveModel(stages: stages)))
+        state = Mutex(State(model: LiveModel(stages: stages), notes: [title].compactMap(\.self)))
         timer = DispatchSource.makeTimerSource(queue: .global())
         timer.schedule(deadline: .now(), repeating: .milliseconds(100), leeway: .milliseconds(20))
         timer.setEventHandler { [weak self] in self?.draw() }

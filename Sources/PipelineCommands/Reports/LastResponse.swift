@@ -18,7 +18,9 @@ struct LastResponse {
     func line(_ clock: TimeText) -> StyledText {
         let age = "last response \(clock.ago(record.started)):"
         guard let answer = record.answer else { return "\(age) none, \(failure)" }
-        return "\(age) \(answer.status) \(body ?? "without text")"
+        let size = answer.body.size
+        let rest = size == 0 ? "without a body" : "with \(SizeText.describe(size)) that are no text"
+        return "\(age) \(answer.status) \(body ?? rest)"
     }
 
     /// `time` of its request, `age` in seconds, `status` and the start of its `body`, or `failure` where none came.

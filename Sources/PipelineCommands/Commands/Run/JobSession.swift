@@ -113,9 +113,9 @@ final class JobSession {
         job: JobID, plan: Plan, secretInputs: JSONObject, goesOn: Bool = false,
         begin: (Engine) async throws(JournalFailure) -> Engine.JobHandle
     ) async throws -> ExitStatus {
-        let view = view(of: plan.definition.stages.map(\.id))
+        let title: StyledText? = isLive ? "job \(try await job.short(in: journal), .bold)" : nil
+        let view = view(of: plan.definition.stages.map(\.id), below: title)
         let counter = ItemCounter(plan, journal, view)
-        if isLive { view.note("job \(try await job.short(in: journal), .bold)") }
         let engine = try workspace.engine(
             journal: journal, secrets: try workspace.secrets(),
             showLine: { [console] line in
@@ -154,12 +154,13 @@ final class JobSession {
 
     private var isLive: Bool { console.isTerminal && !options.isPlain && !options.isJSON }
 
-    private func view(of stages: [String]) -> any EventView {
+    /// - Parameter title: the line above a live view.
+    private func view(of stages: [String], below title: StyledText? = nil) -> any EventView {
         let view: any EventView
         if options.isJSON {
             view = JSONLinesView(console: console)
         } else if isLive {
-            view = LiveView(console: console, stages: stages, clock: journal.clock)
+            view = LiveView(console: console, stages: stages, below: title, clock: journal.clock)
         } else {
             view = PlainView(console: console)
         }
