@@ -6,6 +6,8 @@ extension BatchRunner {
     func release(_ work: BatchRunState) async throws(JournalFailure) -> End {
         guard work.stop != .lost, let batch = try await journal.batch(lease.job) else { return .lost }
         switch work.stop {
+        // Of one whose items had all come to a good end by then nothing was cancelled.
+        case .cancel? where batch.outcome == .succeeded: return try await end(.succeeded)
         case .cancel?: return try await end(.cancelled, keeping: .cancel)
         case .leave?:
             try await journal.commit([.released(nil)], under: lease)

@@ -97,6 +97,59 @@ struct CancelledBatchTests {
         }
     }
 
+    private static func orders(_ batch: String = "") -> String {
+        """
+        { "pipeline": 1, "name": "order", "inputs": { "n": { "type": "string" } }, \(batch)
+          "services": { "api": { "url": "${{ env.API_URL }}" } },
+          "stages": [
+            { "id": "order", "kind": "request", "service": "api", "cost": "1",
+              "request": { "POST": "/orders", "json": "${{ inputs.n }}", "once": { "resend": true } } } ] }
+        """
+    }
+
+    /// 'retry' found nothing that had failed, 'resume' and the same command nothing that may begin.
+    @Test("begins what it had not begun by a retry, where nothing else of it was cancelled")
+    func left() async throws {
+        try await withWorkplace { workplace in
+            let server = try LoopbackServer { _ in .json("{}") }
+            defer { server.stop() }
+            let environment = ["API_URL": server.url]
+            try workplace.write("order.json", Self.orders(#""batch": { "atOnce": 1, "spend": 1 },"#))
+            try workplace.write("rows.csv", "n\na\nb\nc\n")
+            let first = try await workplace.run(
+                "run", "order.json", "--each", "rows.csv", "--batch", "june", environment: environment)
+            #expect(first.cause == .exited(75), "\(first)")
+            #expect(try await workplace.run("cancel", "june", environment: environment).cause == .exited(0))
+            let shown = try await workplace.show("june")
+            #expect(shown["state"] == "cancelled" && shown["counts"]?["pending"] == 2, "\(shown.text)")
+            let again = try await workplace.run("retry", "june", environment: environment)
+            #expect(again.cause == .exited(75) && again.errors.contains("--spend"), "\(again)")
+            let rest = try await workplace.run("resume", "june", "--spend", "9", environment: environment)
+            #expect(rest.cause == .exited(0) && server.requests.count == 3, "\(rest)")
+        }
+    }
+
+    /// All of it had succeeded, and it was said to have failed.
+    @Test("has succeeded where all that was at work came to its end")
+    func succeeded() async throws {
+        try await withWorkplace { workplace in
+            let gate = Gate()
+            let server = try LoopbackServer { _ in ScriptedAnswer([.wait(gate), .send(200, [], Array("{}".utf8))]) }
+            defer { server.stop() }
+            let environment = ["API_URL": server.url]
+            try workplace.write("order.json", Self.orders())
+            try workplace.write("rows.csv", "n\na\nb\n")
+            let program = try workplace.start(
+                "run", "order.json", "--each", "rows.csv", "--batch", "june", environment: environment)
+            _ = await server.requests(atLeast: 2)
+            #expect(try await workplace.run("cancel", "june", environment: environment).cause == .exited(0))
+            gate.open()
+            let end = await program.end
+            #expect(end.cause == .exited(0), "\(end)")
+            #expect(try await workplace.show("june")["state"] == "succeeded")
+        }
+    }
+
     /// The word about one item was taken for one about the batch, and nobody did the rows.
     @Test("keeps a second command from its rows, unless it was one item that was cancelled", arguments: [false, true])
     func joined(isWhole: Bool) async throws {

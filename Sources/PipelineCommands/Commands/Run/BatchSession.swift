@@ -48,7 +48,9 @@ struct BatchSession {
         }
         let states = Self.retriedStates(of: job, keys)
         let meant = try await retries ? begunItems(in: states, of: job.record.id, keys, from: stage) : [:]
-        if retries, meant.isEmpty {
+        // Of one that was cancelled there may be items that had not begun, and none else.
+        let isLeft = keys == nil && job.ended != nil && (job.batch?.pendingCount ?? 0) > 0
+        if retries, meant.isEmpty, !isLeft {
             throw CommandError(
                 .usage, Self.nothingFailed(of: job.record.key, keys),
                 hint: "'pipeline list --items \(job.record.key)' shows the items; "
@@ -344,7 +346,8 @@ struct BatchSession {
             let name = Self.retriedStates(of: latest, nil).contains(.cancelled) ? key : "\(key)/ITEM"
             console.note(
                 batch.outcome == nil
-                    ? "batch \(key) was cancelled" : "what was cancelled is begun again with: pipeline retry \(name)")
+                    ? "batch \(key) was cancelled; what has not ended is begun with: pipeline retry \(key)"
+                    : "what was cancelled is begun again with: pipeline retry \(name)")
             return .failed
         case .ended:
             console.note(try await FailedItemsWay(of: job, journal).line(failures, hasChanges: hasChanges))
