@@ -13,15 +13,26 @@ struct OwnCaptureOrder {
 
     /// Returns whether what is read stands in the only request of the stage whose response gives it.
     func isTooEarly(_ name: String, at range: SourceRange) -> Bool {
-        // What the stage itself captures comes from a last response, of whichever request.
-        if captures(name, stage) { return false }
         var makers: [JSONNode] = []
-        gather(name, in: stage, &makers)
+        if captures(name, stage) {
+            // What the stage itself captures comes from a last response, of whichever request.
+            guard let request = onlyRequest, case .object(let members) = stage.content else { return false }
+            var others: [JSONNode] = []
+            for member in members where member.name != "capture" { gather(name, in: member.value, &others) }
+            makers = others.isEmpty ? [request] : []
+        } else {
+            gather(name, in: stage, &makers)
+        }
         guard makers.count == 1, case .object(let members) = makers[0].content else { return false }
         return members.contains { member in
             Self.sent.contains(member.name) && member.value.range.start <= range.start
                 && range.end <= member.value.range.end
         }
+    }
+
+    /// The request of a stage that has no others; nil for one that may have.
+    private var onlyRequest: JSONNode? {
+        ["submit", "poll", "part", "ask", "complete"].allSatisfy { stage[$0] == nil } ? stage["request"] : nil
     }
 
     /// Returns whether what is read is a capture of the request for a part, and stands in what is kept of each part.
