@@ -75,6 +75,10 @@ package final class SQLiteJournal: DatabaseJournal {
     /// True if the database was moved or removed since it was opened. Blocks while the journal writes.
     package var hasMoved: Bool { writer.hasMoved }
 
+    /// Writes what was measured and is held back for a moment: for a process that is about to end, and may have let go of the
+    /// journal by then.
+    package var flush: @Sendable () async -> Void { { [writer] in await writer.flush() } }
+
     /// The numbers of calls and of the transactions that they shared, since the journal was opened.
     package var statistics: JournalStatistics { writer.statistics }
 }

@@ -146,6 +146,10 @@ package final class PostgresJournal: DatabaseJournal {
 
     /// The time of day by the database's clock, which all machines share, read at the opening and with each renewal.
     package var now: Timestamp { owners.time.now }
+    /// Writes what was measured and is held back for a moment: for a process that is about to end, and may have let go of the
+    /// journal by then.
+    package var flush: @Sendable () async -> Void { { [writer] in await writer.flush() } }
+
     /// The numbers of calls and of the transactions that they shared, since the journal was opened.
     package var statistics: JournalStatistics { writer.statistics }
     /// The reason why the database can't be reached for now; nil while it can.

@@ -52,6 +52,15 @@ final class PostgresWriter: Sendable {
         try await mailbox.submitForSure(onCommit: onCommit, body)
     }
 
+    /// Writes what calls have measured and is held back for a moment: for a process that is about to end. A database that is
+    /// away is not waited for.
+    func flush() async {
+        guard counted.withLock(\.isLagging), outage.failure == nil else { return }
+        // Closed, the thread writes it as the last thing.
+        if mailbox.isClosed { return await ended() }
+        try? await write { (rows) in rows.gathered.noteLast() }
+    }
+
     /// Returns once the thread has ended.
     func ended() async { await end.wait() }
 
@@ -141,6 +150,7 @@ extension PostgresWriter {
             statistics.calls += group.tell.count
             statistics.transactions += 1
             statistics.largestGroup = max(statistics.largestGroup, group.tell.count)
+            statistics.isLagging = group.lagging.holdsCalls
         }
         for tell in group.tell { tell() }
     }
@@ -233,6 +243,7 @@ extension PostgresWriter {
             // What is away is told by the next write that somebody waits for.
             link.connection = nil
         }
+        counted.withLock { $0.isLagging = link.lagging.holdsCalls }
     }
 
     private func commit(

@@ -7,10 +7,13 @@ final class GatheredMeasurements: Sendable {
         var measured = Measurements()
         /// True if a job ends by the transaction, or is let go: nothing is held back for long then.
         var endsJob = false
+        /// True if the process is about to end: nothing is held back then.
+        var isLast = false
 
         mutating func add(_ other: Content) {
             measured.add(other.measured)
             endsJob = endsJob || other.endsJob
+            isLast = isLast || other.isLast
         }
     }
 
@@ -21,4 +24,6 @@ final class GatheredMeasurements: Sendable {
     func add(_ measured: Measurements) { content.withLock { $0.measured.add(measured) } }
 
     func noteEnd() { content.withLock { $0.endsJob = true } }
+
+    func noteLast() { content.withLock { $0.isLast = true } }
 }

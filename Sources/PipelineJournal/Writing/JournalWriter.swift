@@ -38,6 +38,14 @@ final class JournalWriter: Sendable {
         try await mailbox.submitForSure(onCommit: onCommit, body)
     }
 
+    /// Writes what calls have measured and is held back for a moment: for a process that is about to end.
+    func flush() async {
+        guard counted.withLock(\.isLagging) else { return }
+        // Closed, the thread writes it as the last thing.
+        if mailbox.isClosed { return await ended() }
+        try? await write { (rows) in rows.gathered.noteLast() }
+    }
+
     /// Returns once the thread has ended.
     func ended() async { await end.wait() }
 
@@ -117,6 +125,7 @@ extension JournalWriter {
             try rows.run("COMMIT")
         }
         if failure == nil { lagging = rest } else { lagging.postpone() }
+        counted.withLock { $0.isLagging = lagging.holdsCalls }
     }
 
     private func writing(_ body: (SQLiteConnection) throws(JournalFailure) -> Void) -> JournalFailure? {
@@ -136,6 +145,7 @@ extension JournalWriter {
             statistics.refused += group.refused.count
             statistics.transactions += group.isCommitted ? 1 : 0
             statistics.largestGroup = max(statistics.largestGroup, group.kept.count)
+            if group.isCommitted { statistics.isLagging = group.lagging.holdsCalls }
         }
         for tell in group.kept { tell() }
         for (call, failure) in group.refused { call.refuse(failure) }

@@ -22,13 +22,15 @@ struct LaggingMeasurements {
 
     var isDue: Bool { milliseconds == 0 }
     var isEmpty: Bool { held.isEmpty }
+    /// True if calls have brought some.
+    var holdsCalls: Bool { due != nil }
 
     /// Takes in what the calls of a transaction measured, and counts it; gives what it is to add to the rows.
     mutating func exchange(_ gathered: GatheredMeasurements.Content) -> Measurements {
         held.count(.journalCommits, [])
         let now = ContinuousClock.now
         let next = gathered.endsJob ? written.map { $0 + Self.pause } ?? now : now + Self.longest
-        if min(next, due ?? next) <= now { return takeAll(with: gathered.measured) }
+        if gathered.isLast || min(next, due ?? next) <= now { return takeAll(with: gathered.measured) }
         var prompt = gathered.measured
         let lagging = prompt.takeLagging()
         if gathered.endsJob || !lagging.isEmpty {

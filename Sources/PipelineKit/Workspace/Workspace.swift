@@ -12,6 +12,12 @@ package final class Workspace: Sendable {
     /// The journal that workspaces use.
     package typealias Journal = any WorkspaceJournal
 
+    /// The closures that are told what a journal or an exporter finds out while they work.
+    private struct Observers {
+        var outage: @Sendable (JournalFailure?) -> Void = { _ in }
+        var traces: @Sendable (String) -> Void = { _ in }
+    }
+
     package let settings: Settings
     /// The kinds of stage that documents may use without any plugin.
     package let catalogue: Catalogue
@@ -28,8 +34,9 @@ package final class Workspace: Sendable {
     private let exporter = Mutex<TraceExporter?>(nil)
     private let network: Network
     private let tokens: AccessTokens
-    private let outageObserver = Mutex<@Sendable (JournalFailure?) -> Void> { _ in }
-    private let traceObserver = Mutex<@Sendable (String) -> Void> { _ in }
+    private let observers = Mutex(Observers())
+    /// What is to be called of the journals that were opened before the process ends.
+    private let flushes = Mutex<[@Sendable () async -> Void]>([])
 
     /// A workspace that knows what is built in, and what `extend` adds.
     package init(settings: Settings, extend: @Sendable (inout Extensions) -> Void = { _ in }) {
@@ -70,23 +77,29 @@ package final class Workspace: Sendable {
 
     /// The journal of the settings: of the state folder, made when it is not there, or of a database.
     package func openJournal() throws(JournalFailure) -> Journal {
-        if let address = settings.journalAddress {
-            return try PostgresJournal(shared: address, settings) { [weak self] failure in
-                self?.outageObserver.withLock { $0 }(failure)
-            }
+        guard let address = settings.journalAddress else {
+            return opened(try SQLiteJournal(folder: settings.stateFolder))
         }
-        return try SQLiteJournal(folder: settings.stateFolder)
+        return opened(
+            try PostgresJournal(shared: address, settings) { [weak self] failure in
+                self?.observers.withLock(\.outage)(failure)
+            })
+    }
+
+    private func opened(_ journal: Journal) -> Journal {
+        flushes.withLock { $0.append(journal.flush) }
+        return journal
     }
 
     /// From now on tells `observe`, and nobody else, why the database of ``openJournal()`` can't be reached for now, and nil
     /// once it can again.
     package func observeOutages(_ observe: @escaping @Sendable (JournalFailure?) -> Void) {
-        outageObserver.withLock { $0 = observe }
+        observers.withLock { $0.outage = observe }
     }
 
     /// From now on tells `observe`, and nobody else, why traces can't be sent, or are lost.
     package func observeTraces(_ observe: @escaping @Sendable (String) -> Void) {
-        traceObserver.withLock { $0 = observe }
+        observers.withLock { $0.traces = observe }
     }
 
     /// The name under which a background owner has the jobs of a state folder.
@@ -106,7 +119,7 @@ package final class Workspace: Sendable {
     /// The journal of the settings; nil when nothing was ever kept in the state folder.
     package func existingJournal() throws(JournalFailure) -> Journal? {
         if settings.journalAddress != nil { return try openJournal() }
-        return try SQLiteJournal.openExisting(folder: settings.stateFolder)
+        return try SQLiteJournal.openExisting(folder: settings.stateFolder).map(opened)
     }
 
     /// An engine over a journal, by whose clock it runs. `observe` is told of every event and must return at once, before
@@ -161,10 +174,12 @@ package final class Workspace: Sendable {
             exchanges: exchanges, owner: owner, keyedHash: { key.hash($0) }, observe: observe)
     }
 
-    /// Gives what is still on its way a moment: the last spans of a trace, and refresh tokens. The process may end then.
+    /// Gives what is still on its way a moment: the last spans of a trace, refresh tokens, and what was measured. The process may
+    /// end then.
     package func finish() async {
         await finishTraces()
         await finishTokens()
+        for flush in flushes.withLock(\.self) { await flush() }
     }
 
     /// Gives the last spans of a trace a moment, two seconds at most.
@@ -183,7 +198,7 @@ package final class Workspace: Sendable {
                 ?? TraceExporter(
                     environment: settings.environment, version: ProgramVersion.number, network: network,
                     source: journal, owner: journal.owner, exchanges: { [exchanges] in exchanges.records(of: $0) },
-                    warn: { [weak self] reason in self?.traceObserver.withLock { $0 }(reason) })
+                    warn: { [weak self] reason in self?.observers.withLock(\.traces)(reason) })
             exporter = found
             return found
         }

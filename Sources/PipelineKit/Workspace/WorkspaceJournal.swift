@@ -38,6 +38,9 @@ package protocol WorkspaceJournal: Journal, BatchJournal, ServiceJournal, Durati
     func news() -> AsyncStream<JournalSignal>
     /// Gives memory back that only spares the next calls a look at the store; may block.
     func giveBackMemory()
+    /// Writes what was measured and is held back for a moment: for a process that is about to end, and may have let go of the
+    /// journal by then.
+    var flush: @Sendable () async -> Void { get }
     /// Writes what was called for and lets all jobs' locks go; the journal is not used after.
     func close() async
     /// Writes a whole copy of the store, while it is in use.

@@ -24,6 +24,48 @@ struct SeenBatchTests {
         }
     }
 
+    /// What ended in the last moment before the process was not counted: one of six.
+    @Test("counts the polls that services were sent, those of jobs that end together at the end of the process too")
+    func polls() async throws {
+        try await withWorkplace { workplace in
+            let begun = ContinuousClock.now
+            let server = try LoopbackServer { request in
+                func entry(_ id: String) -> String {
+                    let isDone = ContinuousClock.now - begun > .seconds(2)
+                    return #"{"id": "\#(id)", "state": "\#(isDone ? "done" : "running")"}"#
+                }
+                if request.method == "POST" { return .json(#"{"id": "\#(request.header("Idempotency-Key") ?? "")"}"#) }
+                if request.path != "/jobs" { return .json(entry(request.path.replacing("/jobs/", with: ""))) }
+                let ids =
+                    request.target.split(separator: "=").last?.removingPercentEncoding?.split(separator: ",") ?? []
+                return .json(#"{"data": [\#(ids.map { entry(String($0)) }.joined(separator: ","))]}"#)
+            }
+            defer { server.stop() }
+            try workplace.write("rows.csv", "n\n" + (1...6).map { "\($0)\n" }.joined())
+            try workplace.write(
+                "model.json",
+                """
+                { "pipeline": 1, "name": "model", "inputs": { "n": { "type": "string" } },
+                  "services": { "api": { "url": "${{ env.API_URL }}" } },
+                  "stages": [ { "id": "model", "kind": "compute", "service": "api",
+                    "submit": { "POST": "/jobs", "json": "${{ inputs.n }}", "capture": { "id": "$.id" },
+                                "once": { "key": "Idempotency-Key" } },
+                    "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"],
+                              "running": ["running"], "every": "500ms",
+                              "list": { "GET": "/jobs", "query": { "ids": "${{ join(ids, ',') }}" },
+                                        "items": "$.data[*]", "id": "$.id" } } } ] }
+                """)
+            let end = try await workplace.run(
+                "run", "model.json", "--each", "rows.csv", "--batch", "june", environment: ["API_URL": server.url])
+            #expect(end.cause == .exited(0), "\(end)")
+            let polls = server.requests.filter { $0.method == "GET" }
+            let lists = polls.count { $0.path == "/jobs" }
+            let said = try await workplace.run("stats").output
+            let line = "service 'api': \(polls.count - lists) polls of one job each, \(lists) lists for many jobs"
+            #expect(lists > 0 && said.contains(line), "\(line); \(said)")
+        }
+    }
+
     @Test("why says how many wait and for what, of an item what it waits for, and what to do when it is stopped")
     func why() async throws {
         try await withBatch { workplace, service, program in
