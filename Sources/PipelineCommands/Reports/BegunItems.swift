@@ -30,7 +30,7 @@ struct BegunItems {
         if accepted > 0 {
             lines.append(
                 "note: \(Self.items(accepted, "was", "were")) unknown and now \(accepted == 1 ? "goes" : "go") on: the response "
-                    + "that was kept of each has what is captured by now")
+                    + "that was kept has what is captured by now, or the submit is looked for again")
         }
         let count = batch.underWayCount + batch.count(.suspended) + batch.count(.unknown) - accepted
         if count > 0 {

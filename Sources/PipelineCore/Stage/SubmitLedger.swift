@@ -22,8 +22,11 @@ public enum Reconciliation: Sendable {
     case adopted(JSONObject)
     /// Nothing was found; look again after the delay before that is believed.
     case lookAgain(after: Duration)
-    /// It can't be ours or can't be: the step fails.
+    /// It can't be: the step fails.
     case refused(StepFailure)
+    /// Something is there that is not ours, as the document tells it: the step fails, and the submit stays open. Another
+    /// attempt looks again before it sends.
+    case foreign(StepFailure)
     /// The look-up itself failed and may be tried again.
     case failed(AttemptFailure)
     /// Nobody but a person can tell.
@@ -197,6 +200,7 @@ extension StageContext {
         switch try await reconcile(record) {
         case .adopted(let captures): return try await adopt(&record, captures)
         case .refused(let failure): try await close(&record, failure)
+        case .foreign(let failure): throw .definite(failure)
         case .failed(let failed): throw .failed(open(failed, record))
         case .unsettled(let reason): return try await giveUp(&record, reason)
         case .resend, .lookAgain: throw .definite(withDoubt(failure))
@@ -227,6 +231,7 @@ extension StageContext {
             try await host.commit(submit: record, captures: nil)
             return .waiting(until: now + delay)
         case .refused(let failure): try await close(&record, failure)
+        case .foreign(let failure): throw .definite(failure)
         case .failed(let failed): throw .failed(open(failed, record))
         case .unsettled(let reason): return try await giveUp(&record, reason)
         }

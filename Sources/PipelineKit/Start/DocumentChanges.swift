@@ -94,8 +94,11 @@ struct DocumentChanges {
         if changed.isEmpty, !context { return nil }
         if submits.contains(where: \.isOpen) {
             // What is looked for again may be looked for otherwise; what may be sent again under its key is the same.
-            let isLookedUp = steps.keys.allSatisfy { key in
-                if case .lookUp = resolutions[key] { true } else { job.submits[key]?.isOpen != true }
+            let hasLookUp = Self.hasLookUp(was) && Self.hasLookUp(says)
+            let isLookedUp = steps.allSatisfy { key, step in
+                if case .lookUp = resolutions[key] { return true }
+                // What failed is looked for before it is sent again.
+                return job.submits[key]?.isOpen != true || hasLookUp && step.state.name == .failed
             }
             if isLookedUp, !context, Self.changesLookUpAlone(changed, from: was, to: says) { return nil }
             // Of one that was given up there is nothing to find out: it begins again as a whole, or stays.
@@ -164,6 +167,13 @@ extension DocumentChanges {
                 return keysChanged(from: old, to: new).isSubset(of: ["capture", "once"])
                     && once.isSubset(of: ["match", "missing", "name", "ours", "settle"])
             }
+    }
+
+    private static func hasLookUp(_ stage: JSONObject) -> Bool {
+        ["submit", "request"].contains { name in
+            let once = stage[name]?["once"]
+            return once?["name"] != nil || once?["match"] != nil
+        }
     }
 
     private static func keysChanged(from was: JSONObject, to says: JSONObject) -> Set<String> {

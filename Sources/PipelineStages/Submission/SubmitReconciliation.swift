@@ -104,11 +104,15 @@ struct SubmitReconciliation: Sendable {
         if let failed = try await refusal(response, rendered, in: context) { return failed }
         guard try await requests.holdsLeniently(ours, answer, of: rendered, in: context) else {
             if let unreadable = unreadable(answer, rendered, in: context) { return unreadable }
-            return .refused(
-                requests.failure(
-                    "the name is taken: \(requests.name(of: rendered.description.url)) has something of another owner",
-                    answer, of: rendered, hint: "choose another name, for example with 'pipeline run --key'",
-                    in: context))
+            // Of a send that the service refused for its name nothing is there; one without a response may be what was found.
+            let isRefused = isConflict && look.record.sends == 1
+            let mending =
+                isRefused ? "" : "; if it is ours, mend 'ours': it is looked for again before anything is sent"
+            let failure = requests.failure(
+                "the name is taken: \(requests.name(of: rendered.description.url)) has something of another owner",
+                answer, of: rendered, hint: "choose another name, for example with 'pipeline run --key'\(mending)",
+                in: context)
+            return isRefused ? .refused(failure) : .foreign(failure)
         }
         if let doubt = doubt(answer, rendered, look.record, in: context) { return doubt }
         return try await adopt(answer, rendered, in: context, accept: accept)

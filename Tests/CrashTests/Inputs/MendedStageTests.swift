@@ -97,6 +97,38 @@ struct MendedStageTests {
         }
     }
 
+    /// Each retry sent it once more before it looked: four orders of one.
+    @Test(
+        "sends no submit again whose response is lost and which its look-up takes for another's, until that is mended")
+    func ours() async throws {
+        func stage(_ owner: String) -> String {
+            """
+            "kind": "compute", "submit": { "POST": "/jobs", "json": {}, "capture": { "id": "$.id" },
+              "once": { "name": { "GET": "/names/n" }, "ours": "response.body.owner == '\(owner)'" } },
+            "poll": { "GET": "/jobs/${{ self.id }}", "every": "50ms", "status": "$.state", "succeeded": ["done"] }
+            """
+        }
+        try await withService(stage("you")) { request in
+            switch (request.method, request.path) {
+            case ("POST", _): .reset(afterRequestBytes: 2)
+            case (_, "/names/n"): .json(#"{"id": "j1", "owner": "me"}"#)
+            default: .json(#"{"state": "done"}"#)
+            }
+        } _: { workplace, server, call in
+            let end = try await call("run", "job.json", "--key", "job")
+            #expect(end.cause == .exited(1) && end.errors.contains("the name is taken"), "\(end)")
+            #expect(end.errors.contains("if it is ours, mend 'ours'"), "\(end)")
+            for command in ["retry", "resume"] {
+                let again = try await call(command, "job")
+                #expect(again.cause == .exited(1) && again.errors.contains("the name is taken"), "\(again)")
+            }
+            try workplace.write("job.json", Self.document(stage("me")))
+            let right = try await call("retry", "job", "--changed")
+            #expect(right.cause == .exited(0), "\(right)")
+            #expect(server.requests.count { $0.method == "POST" } == 1)
+        }
+    }
+
     @Test("looks again for the submits of a batch's items, by the same command, and orders none of them again")
     func lookUps() async throws {
         func document(_ id: String) -> String {

@@ -121,7 +121,7 @@ struct UploadLoss {
         case .lookAgain(let delay):
             writer.checkpoint.progress.misses += 1
             return .waiting(writer.checkpoint, until: .at(context.now + delay), WaitReason(.settle))
-        case .refused(let failure): throw .definite(failure)
+        case .refused(let failure), .foreign(let failure): throw .definite(failure)
         case .failed(let failed): throw .failed(failed)
         case .unsettled(let reason): throw attempt.unknown(reason)
         }
