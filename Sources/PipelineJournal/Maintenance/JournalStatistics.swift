@@ -8,8 +8,6 @@ package struct JournalStatistics: Sendable, Hashable {
     package var refused = 0
     /// The most calls that one transaction held.
     package var largestGroup = 0
-    /// True while something that calls have measured waits to be written.
-    package var isLagging = false
 
     package init() {}
 }

@@ -16,6 +16,8 @@ final class PostgresWriter: Sendable {
     private let address: PostgresAddress
     private let owners: PostgresOwners
     private let counted = Mutex(JournalStatistics())
+    /// True while something that calls have measured waits to be written.
+    private let isLagging = Atomic(false)
     private let end = ThreadEnd()
     /// The time for which a command waits for a database that is away; a worker waits for as long as it takes.
     private let patience: Int64
@@ -55,10 +57,7 @@ final class PostgresWriter: Sendable {
     /// Writes what calls have measured and is held back for a moment: for a process that is about to end. A database that is
     /// away is not waited for.
     func flush() async {
-        guard counted.withLock(\.isLagging), outage.failure == nil else { return }
-        // Closed, the thread writes it as the last thing.
-        if mailbox.isClosed { return await ended() }
-        try? await write { (rows) in rows.gathered.noteLast() }
+        if isLagging.load(ordering: .acquiring), outage.failure == nil { await mailbox.flush(until: end) }
     }
 
     /// Returns once the thread has ended.
@@ -145,12 +144,12 @@ extension PostgresWriter {
     private func finish(_ group: WrittenGroup, renewing renewals: [OwnerID], _ link: inout Link) {
         outage.end(of: .writer)
         link.lagging = group.lagging
+        isLagging.store(link.lagging.holdsCalls, ordering: .releasing)
         if !renewals.isEmpty || !owners.haveJobs { owners.markRenewed(at: group.began) }
         counted.withLock { statistics in
             statistics.calls += group.tell.count
             statistics.transactions += 1
             statistics.largestGroup = max(statistics.largestGroup, group.tell.count)
-            statistics.isLagging = group.lagging.holdsCalls
         }
         for tell in group.tell { tell() }
     }
@@ -243,7 +242,7 @@ extension PostgresWriter {
             // What is away is told by the next write that somebody waits for.
             link.connection = nil
         }
-        counted.withLock { $0.isLagging = link.lagging.holdsCalls }
+        isLagging.store(link.lagging.holdsCalls, ordering: .releasing)
     }
 
     private func commit(

@@ -8,6 +8,8 @@ final class JournalWriter: Sendable {
     private let database: JournalDatabase
     private let owners: Owners
     private let counted = Mutex(JournalStatistics())
+    /// True while something that calls have measured waits to be written.
+    private let isLagging = Atomic(false)
     private let end = ThreadEnd()
     private let known = KnownMetrics()
 
@@ -40,10 +42,7 @@ final class JournalWriter: Sendable {
 
     /// Writes what calls have measured and is held back for a moment: for a process that is about to end.
     func flush() async {
-        guard counted.withLock(\.isLagging) else { return }
-        // Closed, the thread writes it as the last thing.
-        if mailbox.isClosed { return await ended() }
-        try? await write { (rows) in rows.gathered.noteLast() }
+        if isLagging.load(ordering: .acquiring) { await mailbox.flush(until: end) }
     }
 
     /// Returns once the thread has ended.
@@ -95,6 +94,7 @@ extension JournalWriter {
             if group.isCommitted {
                 lagging = group.lagging
                 lagging.observe(ContinuousClock.now - start)
+                isLagging.store(lagging.holdsCalls, ordering: .releasing)
             }
             return finish(group, began: began)
         }
@@ -125,7 +125,7 @@ extension JournalWriter {
             try rows.run("COMMIT")
         }
         if failure == nil { lagging = rest } else { lagging.postpone() }
-        counted.withLock { $0.isLagging = lagging.holdsCalls }
+        isLagging.store(lagging.holdsCalls, ordering: .releasing)
     }
 
     private func writing(_ body: (SQLiteConnection) throws(JournalFailure) -> Void) -> JournalFailure? {
@@ -145,7 +145,6 @@ extension JournalWriter {
             statistics.refused += group.refused.count
             statistics.transactions += group.isCommitted ? 1 : 0
             statistics.largestGroup = max(statistics.largestGroup, group.kept.count)
-            if group.isCommitted { statistics.isLagging = group.lagging.holdsCalls }
         }
         for tell in group.kept { tell() }
         for (call, failure) in group.refused { call.refuse(failure) }

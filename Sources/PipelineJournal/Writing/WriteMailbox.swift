@@ -58,6 +58,12 @@ final class WriteMailbox<Connection: JournalConnection>: Sendable {
         }
     }
 
+    /// Has the writer write what calls have measured and is held back; once the box is closed it does so as the last thing.
+    func flush(until end: ThreadEnd) async {
+        if isClosed { return await end.wait() }
+        try? await submit(onCommit: { (_: Void) in }) { (rows) in rows.gathered.noteLast() }
+    }
+
     private func postpone(
         onCommit: @escaping @Sendable () -> Void,
         _ body: @escaping @Sendable (JobRows<Connection>) throws(JournalFailure) -> Void

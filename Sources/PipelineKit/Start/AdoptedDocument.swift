@@ -34,7 +34,7 @@ package struct AdoptedDocument: Sendable {
         }
     }
 
-    /// Has items go on whose submits are unknown and which this document settles: it finds what it captures in the responses,
+    /// Has items go on whose submits are unknown and which this document reconciles: it finds what it captures in the responses,
     /// as they were kept, or says how to look for them. Gives the number of items.
     package func accept(in workspace: Workspace, _ journal: any WorkspaceJournal) async throws -> Int {
         var (count, last) = (0, 0)
@@ -52,7 +52,7 @@ package struct AdoptedDocument: Sendable {
         guard let job = try await journal.snapshot(of: id) else { return false }
         let unknown = UnknownSubmits(of: job, in: workspace.exchanges.records(of: id))
         let resolutions = unknown.resolutions(by: plan.definition.source)
-        guard unknown.mayBeSettled, unknown.areSettled(by: resolutions),
+        guard unknown.mayBeReconciled, unknown.areReconciled(by: resolutions),
             let document = try? MendedDocument(plan, for: job, .failed, resolutions, variables: variables)
         else { return false }
         do throws(JournalFailure) {
@@ -83,7 +83,7 @@ package struct AdoptedDocument: Sendable {
 }
 
 extension Workspace {
-    /// Settles submits of a job that nobody owns, each by its own resolution.
+    /// Reconciles submits of a job that nobody owns, each by its own resolution.
     package func resolve(
         _ resolutions: [StepKey: Resolution], of record: JobRecord, in journal: any WorkspaceJournal
     ) async throws {

@@ -27,7 +27,7 @@ struct DocumentChanges {
     ///
     /// - Parameters:
     ///   - again: the stages that begin again.
-    ///   - resolutions: how the submits that are unknown are settled by the time that the job goes on.
+    ///   - resolutions: how the submits that are unknown are reconciled by the time that the job goes on.
     func check(
         _ plan: Plan, for job: JobSnapshot, besides again: Set<String>,
         _ resolutions: [StepKey: Resolution]
@@ -94,7 +94,7 @@ struct DocumentChanges {
         if changed.isEmpty, !context { return nil }
         if submits.contains(where: \.isOpen) {
             // What is looked for again may be looked for otherwise; what may be sent again under its key is the same.
-            let hasLookUp = Self.hasLookUp(was) && Self.hasLookUp(says)
+            let hasLookUp = UnknownSubmits.hasLookUp(was) && UnknownSubmits.hasLookUp(says)
             let isLookedUp = steps.allSatisfy { key, step in
                 if case .lookUp = resolutions[key] { return true }
                 // What failed is looked for before it is sent again.
@@ -167,13 +167,6 @@ extension DocumentChanges {
                 return keysChanged(from: old, to: new).isSubset(of: ["capture", "once"])
                     && once.isSubset(of: ["match", "missing", "name", "ours", "settle"])
             }
-    }
-
-    private static func hasLookUp(_ stage: JSONObject) -> Bool {
-        ["submit", "request"].contains { name in
-            let once = stage[name]?["once"]
-            return once?["name"] != nil || once?["match"] != nil
-        }
     }
 
     private static func keysChanged(from was: JSONObject, to says: JSONObject) -> Set<String> {

@@ -9,7 +9,7 @@ package struct MendedDocument: Sendable {
     package let record: JobRecord
     /// The submits whose remote jobs are asked about again: they were given up by what a poll said that is another by now.
     let askedAgain: [StepKey: SubmitRecord]
-    /// How it settles the submits that are unknown.
+    /// How it reconciles the submits that are unknown.
     package let resolutions: [StepKey: Resolution]
 
     /// Reads the document and compares it with the job's.
@@ -44,7 +44,7 @@ package struct MendedDocument: Sendable {
     ///
     /// - Parameters:
     ///   - scope: what is to be begun again of the job.
-    ///   - resolutions: how the document settles the submits that are unknown.
+    ///   - resolutions: how the document reconciles the submits that are unknown.
     ///   - variables: the environment, for what is new in the document.
     /// - Throws: as ``read(for:_:in:)`` does of a document that is right.
     package init(

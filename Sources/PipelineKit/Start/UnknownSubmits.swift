@@ -6,18 +6,20 @@ package import PipelineCore
 package struct UnknownSubmits: Sendable {
     /// The steps whose submits are unknown.
     private let steps: Set<StepKey>
-    /// The job's document.
-    private let own: SourceText
     private let responses: [StepKey: ServiceResponse]
+    /// The steps whose submits the job's own document says how to look for.
+    package let lookedUp: Set<StepKey>
 
     /// - Parameter exchanges: of the job, in their order.
     package init(of job: JobSnapshot, in exchanges: [ExchangeRecord]) {
-        let own = SourceText(name: job.record.sourceName, text: job.record.source)
         let unknown = job.steps.filter { $0.value.state.name == .unknown }
-        (self.own, steps) = (own, Set(unknown.keys))
+        steps = Set(unknown.keys)
+        let own = SourceText(name: job.record.sourceName, text: job.record.source)
+        let stages = unknown.isEmpty ? [:] : Self.stages(of: own)
+        lookedUp = steps.filter { stages[$0.stage].map(Self.hasLookUp) == true }
         responses = unknown.reduce(into: [:]) { found, entry in
             let (key, step) = entry
-            guard let stage = Self.stage(key.stage, of: own),
+            guard let stage = stages[key.stage],
                 !Self.captures(of: stage).isEmpty, let last = exchanges.last(where: { $0.step == key }),
                 // One of an earlier submit says nothing of the last.
                 last.role == nil, last.attempt == step.attempts, let sent = job.submits[key]?.lastSent,
@@ -33,20 +35,19 @@ package struct UnknownSubmits: Sendable {
     /// The steps whose submits were accepted by a response that was kept.
     package var accepted: [StepKey] { responses.keys.sorted() }
 
-    /// The steps whose submits the job's own document says how to look for.
-    package var lookedUp: [StepKey] { steps.filter { Self.hasLookUp($0.stage, in: own) }.sorted() }
-
     /// True if there are some, and for all of them there is something that another document may do otherwise.
-    package var mayBeSettled: Bool { !steps.isEmpty && steps == Set(accepted + lookedUp) }
+    package var mayBeReconciled: Bool { !steps.isEmpty && steps == lookedUp.union(accepted) }
 
-    /// Returns how a document settles them: its captures are taken out of the response that was kept, or else the submit is
+    /// Returns how a document reconciles them: its captures are taken out of the response that was kept, or else the submit is
     /// looked for once more as it says. Of a step for which it has neither nothing. What is secret is not taken from a record,
     /// nor what stands there for something secret.
     package func resolutions(by document: SourceText) -> [StepKey: Resolution] {
+        if steps.isEmpty { return [:] }
+        let stages = Self.stages(of: document)
         var resolutions: [StepKey: Resolution] = [:]
-        for key in lookedUp where Self.hasLookUp(key.stage, in: document) { resolutions[key] = .lookUp }
+        for key in lookedUp where stages[key.stage].map(Self.hasLookUp) == true { resolutions[key] = .lookUp }
         for (key, response) in responses {
-            guard let stage = Self.stage(key.stage, of: document) else { continue }
+            guard let stage = stages[key.stage] else { continue }
             var errors: [SelectorError] = []
             let captures = CaptureSet(
                 Self.captures(of: stage).flatMap { CaptureSet.parse($0, in: document, errors: &errors).entries })
@@ -59,23 +60,29 @@ package struct UnknownSubmits: Sendable {
     }
 
     /// Returns whether the resolutions leave none of them unknown.
-    package func areSettled(by resolutions: [StepKey: Resolution]) -> Bool {
+    package func areReconciled(by resolutions: [StepKey: Resolution]) -> Bool {
         steps.allSatisfy { resolutions[$0] != nil }
     }
 
-    private static func hasLookUp(_ id: String, in document: SourceText) -> Bool {
-        guard let stage = stage(id, of: document) else { return false }
-        let once = ["submit", "request"].lazy.compactMap { stage[$0]?["once"] }.first
-        return once?["name"] != nil || once?["match"] != nil
+    private static func hasLookUp(_ stage: JSONNode) -> Bool { stage.json.object.map(hasLookUp) == true }
+
+    /// Returns whether a stage says how its submit is looked for.
+    static func hasLookUp(_ stage: JSONObject) -> Bool {
+        ["submit", "request"].contains { name in
+            let once = stage[name]?["once"]
+            return once?["name"] != nil || once?["match"] != nil
+        }
     }
 
-    private static func stage(_ id: String, of document: SourceText) -> JSONNode? {
+    /// The stages of a document, by their ids.
+    private static func stages(of document: SourceText) -> [String: JSONNode] {
         let node = JSONNode.read(document).node
-        for list in ["stages", "finally"] {
-            guard case .array(let stages)? = node?[list]?.content else { continue }
-            if let found = stages.first(where: { $0["id"]?.json.string == id }) { return found }
+        return ["stages", "finally"].reduce(into: [:]) { found, list in
+            guard case .array(let stages)? = node?[list]?.content else { return }
+            for stage in stages {
+                if let id = stage["id"]?.json.string, found[id] == nil { found[id] = stage }
+            }
         }
-        return nil
     }
 
     /// The captures of a stage that come from its submit's response; none of a request whose response is its result besides.

@@ -141,7 +141,7 @@ struct RetryCommand: WorkspaceCommand {
         of jobs: [OwnedJob], _ given: SecretAssignments, by session: JobSession
     ) async throws -> ExitStatus? {
         var mended: [MendedDocument] = []
-        var settled: [(job: JobRecord, resolutions: [StepKey: Resolution])] = []
+        var reconciled: [(job: JobRecord, resolutions: [StepKey: Resolution])] = []
         let scope = from.map(RestartScope.from) ?? .failed
         for brief in jobs {
             let job = try await session.whole(brief)
@@ -151,16 +151,16 @@ struct RetryCommand: WorkspaceCommand {
             let submits = UnknownSubmits(of: job.snapshot, in: session.workspace.exchanges.records(of: record.id))
             let decision = try await Self.decide(job, PlanCache(session.workspace), from: from, item: nil)
             let isUnknown = if case .unknown = decision { true } else { false }
-            if isUnknown, from != nil || !submits.mayBeSettled {
+            if isUnknown, from != nil || !submits.mayBeReconciled {
                 return try await session.refuseUnknown(job.snapshot)
             }
             let document = try await MendedDocument.read(for: job.snapshot, scope, submits, in: session.workspace)
             let own = SourceText(name: record.sourceName, text: record.source)
             let resolutions = document?.resolutions ?? submits.resolutions(by: own)
-            if isUnknown, !submits.areSettled(by: resolutions) {
+            if isUnknown, !submits.areReconciled(by: resolutions) {
                 return try await session.refuseUnknown(job.snapshot)
             }
-            if !resolutions.isEmpty { settled.append((document?.record ?? record, resolutions)) }
+            if !resolutions.isEmpty { reconciled.append((document?.record ?? record, resolutions)) }
             guard let document else {
                 session.console.note("note: \(SafeText.line(record.sourceName)) is what this job has")
                 for note in MendedDocument.notes(on: resolutions) {
@@ -178,7 +178,7 @@ struct RetryCommand: WorkspaceCommand {
             for note in document.notes { session.console.note("note: \(SafeText.line(note))") }
             try await session.journal.adoptAlone(document)
         }
-        for (record, resolutions) in settled {
+        for (record, resolutions) in reconciled {
             try await session.workspace.resolve(resolutions, of: record, in: session.journal)
         }
         return nil
