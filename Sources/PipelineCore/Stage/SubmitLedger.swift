@@ -252,10 +252,11 @@ extension StageContext {
         return .submitted
     }
 
-    /// Nothing exists at the service: what is sent next is as good as the first.
+    /// Nothing exists at the service: what is sent next is as good as the first. It becomes durable with the end of the
+    /// step, so that no other takes the place at the service before the failure counts.
     private func close(_ record: inout SubmitRecord, _ failure: StepFailure) async throws(StageFailure) -> Never {
         record.phase = .refused
-        try await host.commit(submit: record, captures: nil)
+        try await host.stage(submit: record)
         throw .definite(failure)
     }
 
