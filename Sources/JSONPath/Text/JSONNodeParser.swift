@@ -75,7 +75,10 @@ struct JSONNodeParser {
             try skipTrivia()
             if close(UInt8(ascii: "]")) { return elements }
             if scanner.current == nil { throw unclosed("array", from: opening) }
-            try refuseLoneComma()
+            if try refuseLoneComma() { continue }
+            if scanner.current == UInt8(ascii: "}") {
+                throw mismatch(UInt8(ascii: "}"), UInt8(ascii: "]"), "array", from: opening)
+            }
             elements.append(try node())
             try separator(before: UInt8(ascii: "]"), "array", from: opening)
         }
@@ -89,7 +92,10 @@ struct JSONNodeParser {
             try skipTrivia()
             if close(UInt8(ascii: "}")) { return members }
             if scanner.current == nil { throw unclosed("object", from: opening) }
-            try refuseLoneComma()
+            if try refuseLoneComma() { continue }
+            if scanner.current == UInt8(ascii: "]") {
+                throw mismatch(UInt8(ascii: "]"), UInt8(ascii: "}"), "object", from: opening)
+            }
             let member = try member()
             if let first = places.first(of: member.name, among: members) {
                 try note(.duplicate(member.name, member.nameRange, line: lineNumber(first.start)))
@@ -135,12 +141,12 @@ struct JSONNodeParser {
         return true
     }
 
-    private mutating func refuseLoneComma() throws(JSONSyntaxError) {
-        while scanner.current == UInt8(ascii: ",") {
-            try note(JSONSyntaxError("a comma with nothing before it", at: scanner.offset, hint: "remove this comma"))
-            scanner.offset += 1
-            try skipTrivia()
-        }
+    /// Notes a comma with nothing before it, and reads over it. Returns whether one stood here.
+    private mutating func refuseLoneComma() throws(JSONSyntaxError) -> Bool {
+        guard scanner.current == UInt8(ascii: ",") else { return false }
+        try note(JSONSyntaxError("a comma with nothing before it", at: scanner.offset, hint: "remove this comma"))
+        scanner.offset += 1
+        return true
     }
 
     /// The comma after a value, or what ends the array or object; a missing one is noted where it should stand.

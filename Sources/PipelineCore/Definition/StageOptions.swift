@@ -74,7 +74,16 @@ struct StageOptions {
     ]
 
     static func read(_ reader: ObjectReader) -> StageOptions {
-        StageOptions(
+        if !reader.has(forEachField.name) {
+            for name in [toleranceField.name, stopField.name] {
+                guard let place = reader.place(of: name) else { continue }
+                reader.findings.warn(
+                    place, "'\(name)' does nothing in a stage without 'forEach'",
+                    hint: "take it out; '\(continuesField.name)' lets the others go on, and of many inputs "
+                        + "\"batch\": { \"tolerate\": … } or --tolerate says how many may fail")
+            }
+        }
+        return StageOptions(
             service: reader.optional(serviceField), decorators: reader.value(DecoratorDefinition.field, default: []),
             needs: reader.optional(needsField), condition: reader.optional(conditionField),
             forEach: reader.optional(forEachField), concurrency: reader.optional(concurrencyField),

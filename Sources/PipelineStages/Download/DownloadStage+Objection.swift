@@ -6,7 +6,7 @@ extension DownloadStage {
     /// it beforehand says whether it is the one that is wanted.
     func preflight(at start: JobStart) async -> StepFailure? {
         if let failure = start.preflight(toWriting: to) { return failure }
-        guard select == nil, let path = takenPath(at: start) else { return nil }
+        guard let path = takenPath(at: start) else { return nil }
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
         if unpack != nil { return FolderTree.isEmptyFolder(path) ? nil : Self.taken("something", path) }

@@ -42,6 +42,17 @@ struct WarningTests {
         #expect(try warnings(#""to": "x", "text": "\#(text)""#).isEmpty)
     }
 
+    @Test(
+        "what is said of items is told in a stage that has none",
+        arguments: ["tolerate\": 3", "stopOnFailure\": true"])
+    func withoutItems(member: String) throws {
+        let found = try warnings("\"text\": \"a\", \"to\": \"x\", \"\(member)")
+        let name = member.prefix { $0 != "\"" }
+        #expect(found.map(\.message) == ["'\(name)' does nothing in a stage without 'forEach'"])
+        #expect(found.first?.pointer == "/stages/0/\(name)")
+        #expect(try warnings(#""forEach": "inputs.list", "text": "a", "to": "${{ index }}", ""# + member).isEmpty)
+    }
+
     @Test("one file for all items of a forEach is told, one for each is not")
     func targets() throws {
         let each = #""forEach": "inputs.list", "text": "a", "to": "#

@@ -30,6 +30,7 @@ struct DownloadObjectionTests {
         let taken = "a file is at \(folder.path)/old.txt already, and is not replaced"
         #expect(try await preflight(#""to": "old.txt""#) == taken)
         #expect(try await preflight(#""to": "${{ inputs.file }}.txt""#) == taken)
+        #expect(try await preflight(#""to": "old.txt", "select": "$.a""#) == taken)
         #expect(try await preflight(#""to": "new.txt""#) == nil)
         #expect(try await preflight(#""to": "./""#) == nil)
         #expect(try await preflight(#""to": "old.txt", "overwrite": true"#) == nil)
