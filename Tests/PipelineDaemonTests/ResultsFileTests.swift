@@ -14,7 +14,7 @@ import Testing
     func noRoom() throws {
         let disk = try SmallDisk(kilobytes: 4)
         let path = disk.path + "/rows.jsonl"
-        let file = try ResultsFile(path)
+        let file = try ResultsFile(path, names: [])
         var count = 0
         func append() {
             count += 1

@@ -73,6 +73,7 @@ final class DashboardWorld: Sendable {
     static let document = """
         {
           "pipeline": 1, "name": "caption", "inputs": { "video": { "type": "file" } },
+          "batch": { "results": { "words": "${{ stages.model.id }}" } },
           "services": { "studio": { "url": "http://127.0.0.1:9/api" } },
           "stages": [
             { "id": "upload", "kind": "upload", "service": "studio", "file": "${{ inputs.video }}", "protocol": "put",

@@ -48,7 +48,7 @@ final class DaemonBatches: Sendable {
         var options = BatchRunner.Options()
         if let path = try await journal.batch(batch)?.settings.results {
             do {
-                let file = try ResultsFile(path)
+                let file = try ResultsFile(path, names: ResultRow.names(in: subject.job.record))
                 try await file.catchUp(with: journal, batch)
                 options.results = file
             } catch let failure as StepFailure {

@@ -181,7 +181,7 @@ struct BatchPage {
 
     /// One row an item, as they are read: memory does not grow with their number.
     func results(isCSV: Bool) -> DashboardResponse {
-        let rows = ResultParts(view.journal, record.id, isCSV: isCSV)
+        let rows = ResultParts(view.journal, record, isCSV: isCSV)
         let name = "results.\(isCSV ? "csv" : "jsonl")"
         return DashboardResponse(
             type: isCSV ? "text/csv; charset=utf-8" : "application/jsonl",
@@ -195,30 +195,28 @@ private actor ResultParts {
     private let journal: Workspace.Journal
     private let batch: JobID
     private let isCSV: Bool
-    /// The names of the document's results, once the header line has told them.
-    private var names: [String]?
-    private var last = 0
+    /// The names of the document's results.
+    private let names: [String]
+    /// The number of the last item that was given; nil before the header line.
+    private var last: Int?
 
-    init(_ journal: Workspace.Journal, _ batch: JobID, isCSV: Bool) {
-        self.journal = journal
-        self.batch = batch
-        self.isCSV = isCSV
+    init(_ journal: Workspace.Journal, _ record: JobRecord, isCSV: Bool) {
+        (self.journal, batch, self.isCSV) = (journal, record.id, isCSV)
+        names = ResultRow.names(in: record)
     }
 
     /// A journal that can't be read cuts the download.
     func next() async throws(JournalFailure) -> [UInt8]? {
-        if isCSV, names == nil {
-            let found = try await ResultRow.names(of: batch, in: journal)
-            names = found
-            return Array((ResultRow.line(ResultRow.columns + found) + "\r\n").utf8)
+        if isCSV, last == nil {
+            last = 0
+            return Array((ResultRow.line(ResultRow.columns + names) + "\r\n").utf8)
         }
-        let items = try await journal.items(of: batch, in: nil, after: last, limit: 500)
+        let items = try await journal.items(of: batch, in: nil, after: last ?? 0, limit: 500)
         guard let end = items.last else { return nil }
         last = end.number
-        let columns = names ?? []
         return items.flatMap { item in
-            let row = ResultRow(item)
-            return Array((isCSV ? row.csv(results: columns) + "\r\n" : row.json.text + "\n").utf8)
+            let row = ResultRow(item, names: names)
+            return Array((isCSV ? row.csv + "\r\n" : row.json.text + "\n").utf8)
         }
     }
 }

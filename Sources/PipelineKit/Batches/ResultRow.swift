@@ -4,10 +4,12 @@ package import PipelineCore
 /// The result of an item, as a row.
 package struct ResultRow {
     private let item: ItemRecord
+    /// The names of the document's `batch.results`: a row has them all.
+    private let names: [String]
 
-    package init(_ item: ItemRecord) { self.item = item }
+    package init(_ item: ItemRecord, names: [String]) { (self.item, self.names) = (item, names) }
 
-    /// The form of `results --json`.
+    /// The form of `results --json`; null stands for a result that the item has not.
     package var json: JSON {
         var row: JSONObject = [
             "item": .string(item.key), "state": .string(item.state.rawValue),
@@ -15,6 +17,8 @@ package struct ResultRow {
             "seconds": item.seconds.map { .number(JSONNumber($0)) } ?? .null,
             "error": item.failure?.failure.json ?? .null, "attempt": .number(JSONNumber(item.attempt)),
         ]
+        for name in names { row[name] = item.results[name] ?? .null }
+        // An item that was done under an earlier document.
         for member in item.results where row[member.name] == nil { row[member.name] = member.value }
         return .object(row)
     }
@@ -22,22 +26,14 @@ package struct ResultRow {
     /// The columns of CSV, before those of the document's results.
     package static let columns = BatchDefinition.fixedColumns
 
-    /// The columns of CSV after those: the document's results that items of the batch have, sorted.
-    package static func names(
-        of batch: JobID, in journal: any BatchJournal
-    ) async throws(JournalFailure) -> [String] {
-        var names: Set<String> = []
-        var last = 0
-        while true {
-            let page = try await journal.items(of: batch, in: nil, after: last, limit: 1000)
-            guard let end = page.last else { return names.sorted() }
-            for item in page { names.formUnion(item.results.names) }
-            last = end.number
-        }
+    /// The names of the `batch.results` of a job's document, in its order.
+    package static func names(in record: JobRecord) -> [String] {
+        let source = SourceText(name: record.sourceName, text: record.source)
+        return JSONNode.read(source).node?.json["batch"]?["results"]?.object?.names ?? []
     }
 
     /// A line of CSV (RFC 4180); files are parted by line breaks.
-    package func csv(results names: [String]) -> String {
+    package var csv: String {
         var fields = [item.key, item.state.rawValue, item.files.joined(separator: "\n")]
         fields.append(item.cost.map { "\($0)" } ?? "")
         fields.append(item.seconds.map { "\($0)" } ?? "")

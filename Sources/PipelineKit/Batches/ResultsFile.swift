@@ -7,13 +7,16 @@ import SystemPackage
 /// A file of JSON Lines to which a row is appended as an item ends: each end once, also over crashes.
 package final class ResultsFile: Sendable {
     private let path: String
+    private let names: [String]
     private let descriptor: FileDescriptor
     private let failure = Mutex<String?>(nil)
 
     /// Opens the file, or makes it. What is no regular file is refused: rows that are there already are read, which of a pipe
     /// would never end.
-    package init(_ path: String) throws(StepFailure) {
-        self.path = path
+    ///
+    /// - Parameter names: the names of the document's `batch.results`.
+    package init(_ path: String, names: [String]) throws(StepFailure) {
+        (self.path, self.names) = (path, names)
         try Self.check(path)
         do {
             descriptor = try FileDescriptor.open(
@@ -108,7 +111,7 @@ package final class ResultsFile: Sendable {
         do {
             let end = try descriptor.seek(offset: 0, from: .end)
             do {
-                try descriptor.writeAll(Array((ResultRow(item).json.text + "\n").utf8))
+                try descriptor.writeAll(Array((ResultRow(item, names: names).json.text + "\n").utf8))
             } catch {
                 _ = ftruncate(descriptor.rawValue, off_t(end))
                 throw error

@@ -65,6 +65,14 @@ struct SourceItems {
 
     private func check(_ header: [String]) throws(ItemSourceError) {
         let names = definition.inputs.map(\.name)
+        if case .files(let name, let pattern) = source,
+            let kind = definition.inputs.first(where: { $0.name == name })?.kind, kind != .file
+        {
+            throw ItemSourceError(
+                "--each \(name)='\(pattern)' finds files, and the input '\(name)' is of the type \"\(kind.rawValue)\"",
+                hint: "let its type be \"file\"; or give the names as values: printf '%s\\n' \(pattern) "
+                    + "| pipeline run … --each \(name)=-")
+        }
         for name in header where !names.contains(name) {
             let guess = Suggestion.nearest(to: name, among: names).map { "did you mean '\($0)'?" }
             throw ItemSourceError(

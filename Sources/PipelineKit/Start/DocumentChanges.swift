@@ -102,7 +102,9 @@ struct DocumentChanges {
             }
             if isLookedUp, !context, Self.changesLookUpAlone(changed, from: was, to: says) { return nil }
             // Of one that was given up there is nothing to find out: it begins again as a whole, or stays.
-            let hint = "let it say what it said, and find out: pipeline resume \(job.record.id)"
+            let isUnknown = steps.values.contains { $0.state.name == .unknown }
+            let command = isUnknown ? "retry \(job.record.id) --changed" : "resume \(job.record.id)"
+            let hint = "let it say what it said, and find out: pipeline \(command)"
             return (
                 "has a submit of which nobody knows whether it arrived, and it, or its service, is another by now",
                 job.wasGivenUp ? nil : hint

@@ -330,6 +330,10 @@ struct BatchTests {
                 let end = try await scene.run("run", "caption.json", "--each", "rows.csv")
                 #expect(end.cause == .exited(2) && end.errors.contains(part), "\(end)")
             }
+            let pattern = try await scene.run("run", "caption.json", "--each", "lang=in/*", "-i", "file=in/talk-1.wav")
+            #expect(pattern.cause == .exited(2), "\(pattern)")
+            let reason = "finds files, and the input 'lang' is of the type \"string\""
+            #expect(pattern.errors.contains(reason), "\(pattern)")
         }
     }
 
@@ -348,9 +352,11 @@ struct BatchTests {
                 "run", "caption.json", "--each", "rows.csv", "--batch", "d", "--output", "out")
             #expect(end.cause == .exited(0) && end.lines.count == 2, "\(end)")
             let rows = try await scene.run("results", "d", "--csv")
-            #expect(rows.lines.first == "item,state,files,cost,seconds,error,key,model", "\(rows)")
-            #expect(rows.lines.contains { $0.hasPrefix("de,succeeded,") && $0.contains(",d.1,") }, "\(rows)")
+            #expect(rows.lines.first == "item,state,files,cost,seconds,error,model,key", "\(rows)")
+            #expect(rows.lines.contains { $0.hasPrefix("de,succeeded,") && $0.hasSuffix(",d.1") }, "\(rows)")
             #expect(rows.lines.contains { $0.hasPrefix("en,duplicate,") }, "\(rows)")
+            let duplicate = try await scene.run("results", "d", "--state", "duplicate")
+            #expect(duplicate.output.contains(#""model":null,"key":null"#), "\(duplicate)")
         }
     }
 

@@ -114,6 +114,10 @@ struct MendedBatchTests {
             if isCancelled { _ = try await scene.call("cancel", "june") }
             #expect(scene.service.paths == ["/a", "/b"])
             scene.service.put("/a", "/b", "/c", "/d")
+            // All of it that failed began again, and not a word was said of the number.
+            let number = try await scene.call("retry", "june/a", "--item", "0")
+            #expect(number.cause == .exited(64), "\(number)")
+            #expect(number.errors.contains("leave --item out: pipeline retry june/a"), "\(number)")
             let one = try await scene.call("retry", "june/a")
             #expect(one.cause == .exited(0) && scene.service.paths == ["/a"], "\(one)")
             let two = try await scene.call("retry", "june", "--item", "b")

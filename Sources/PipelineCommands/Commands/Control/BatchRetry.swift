@@ -20,9 +20,14 @@ struct BatchRetry {
     ) async throws -> (job: OwnedJob, item: String?) {
         guard let (own, batch) = try await JobName(name).itemWithoutJob(in: journal), own.attempt > 0 else {
             let found = try await JobName(name).find(in: journal)
-            guard let item, found.snapshot.batch != nil,
-                let job = try await journal.item(item, of: found.snapshot.record.id)?.job
-            else { return (found, nil) }
+            guard let item else { return (found, nil) }
+            guard found.snapshot.batch != nil else {
+                if found.snapshot.record.item == nil { return (found, nil) }
+                throw CommandError(
+                    .usage, "of an item of a batch all begins again that failed, and no item of its own alone",
+                    hint: "leave --item out: pipeline retry \(name)")
+            }
+            guard let job = try await journal.item(item, of: found.snapshot.record.id)?.job else { return (found, nil) }
             return (try await JobName(job.text).find(in: journal), nil)
         }
         return (try await JobName(batch.id.text).find(in: journal), own.key)

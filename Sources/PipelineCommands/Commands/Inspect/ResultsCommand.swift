@@ -37,10 +37,14 @@ struct ResultsCommand: WorkspaceCommand {
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let state = try state.map { try ItemRecord.State(named: $0) }
         let journal = try workspace.journalWithJobs()
-        let id = try await journal.batchNamed(batch).record.id
-        if inputs { return try await writeInputs(of: id, state, journal, console) }
-        if csv { return try await writeTable(of: id, state, journal, console) }
-        try await journal.forEachItem(of: id, in: state) { console.data(ResultRow($0).json.text) }
+        let record = try await journal.batchNamed(batch).record
+        if inputs { return try await writeInputs(of: record.id, state, journal, console) }
+        let names = ResultRow.names(in: record)
+        if csv { console.data(ResultRow.line(ResultRow.columns + names)) }
+        try await journal.forEachItem(of: record.id, in: state) { item in
+            let row = ResultRow(item, names: names)
+            console.data(csv ? row.csv : row.json.text)
+        }
         return .succeeded
     }
 
@@ -70,17 +74,6 @@ struct ResultsCommand: WorkspaceCommand {
         for item in unreadable {
             let place = item.failure?.failure.place ?? item.key
             console.note(SafeText.line("left out: \(place) could not be read: \(item.failure?.failure.title ?? "")"))
-        }
-        return .succeeded
-    }
-
-    private func writeTable(
-        of batch: JobID, _ state: ItemRecord.State?, _ journal: Workspace.Journal, _ console: Console
-    ) async throws -> ExitStatus {
-        let columns = try await ResultRow.names(of: batch, in: journal)
-        console.data(ResultRow.line(ResultRow.columns + columns))
-        try await journal.forEachItem(of: batch, in: state) { item in
-            console.data(ResultRow(item).csv(results: columns))
         }
         return .succeeded
     }

@@ -139,7 +139,7 @@ extension BatchSession {
                 .invalid, "\(path) exists, and belongs to no earlier run of this batch",
                 hint: "name another file with --results, or add --overwrite to replace it")
         }
-        try ResultsFile(path).clear()
+        try ResultsFile(path, names: []).clear()
     }
 
     /// True if no item was ever begun, so that nothing is lost with it.

@@ -54,7 +54,9 @@ struct BatchSession {
             throw CommandError(
                 .usage, Self.nothingFailed(of: job.record.key, keys),
                 hint: "'pipeline list --items \(job.record.key)' shows the items; "
-                    + "one that was cancelled is begun by its name: pipeline retry \(job.record.key)/ITEM")
+                    + (keys != nil && job.ended != nil && (job.batch?.pendingCount ?? 0) > 0
+                        ? "those that had not begun do so all together: pipeline retry \(job.record.key)"
+                        : "one that was cancelled is begun by its name: pipeline retry \(job.record.key)/ITEM"))
         }
         DocumentNote(of: job)?.show(on: console)
         let lease = try await acquire(job)
@@ -147,7 +149,7 @@ struct BatchSession {
         running.isStrict = isStrict
         running.readsStandardInput = readsStandardInput
         running.known = known
-        running.results = try await resultsFile(of: lease.job)
+        running.results = try await resultsFile(of: job)
         running.observe = { view.take($0) }
         if !isDetached, let batch = try await journal.batch(lease.job) {
             view.start(batch)
@@ -211,10 +213,10 @@ struct BatchSession {
         }
     }
 
-    private func resultsFile(of batch: JobID) async throws -> ResultsFile? {
-        guard !isDetached, let path = try await journal.batch(batch)?.settings.results else { return nil }
-        let file = try ResultsFile(path)
-        try await file.catchUp(with: journal, batch)
+    private func resultsFile(of batch: JobSnapshot) async throws -> ResultsFile? {
+        guard !isDetached, let path = try await journal.batch(batch.id)?.settings.results else { return nil }
+        let file = try ResultsFile(path, names: ResultRow.names(in: batch.record))
+        try await file.catchUp(with: journal, batch.id)
         return file
     }
 

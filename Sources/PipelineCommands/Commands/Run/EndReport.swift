@@ -157,8 +157,10 @@ struct EndReporter: Sendable {
                 report.note("  \(response.line(clock))")
                 report.note("  if that has what is captured, mend \"capture\", then: \(mending)")
             } else if lookedUp.contains(key) {
+                let order = submits.mayBeReconciled ? "" : "and resolve the others first; then "
                 report.note(
-                    "  if the look-up, or \"capture\", is wrong, mend it; it is looked for again by: \(mending)")
+                    "  if the look-up, or \"capture\", is wrong, mend it; \(order)it is looked for again by: \(mending)"
+                )
             }
             report.note("  look at the service, then type one of:")
             way(flags, flags == "--id ID" ? "it is there, under this id" : "it is there, with these values")
