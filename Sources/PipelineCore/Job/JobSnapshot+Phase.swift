@@ -85,3 +85,13 @@ extension [StepKey: StepRecord] {
         return !active.isEmpty && active.allSatisfy(\.waitsForPlace)
     }
 }
+
+extension JobSnapshot {
+    /// The latest time that is kept of a step under way; nil where there is none.
+    var latestActivity: Timestamp? {
+        steps.compactMap { key, step -> Timestamp? in
+            guard let attempt = step.state.attempt else { return nil }
+            return [step.started, attempt.failingSince, submits[key]?.lastSent].compactMap { $0 }.max()
+        }.max()
+    }
+}

@@ -87,7 +87,7 @@ extension CurlExchange {
     /// Looks at how far the other end of a new connection is.
     private func fitConnection(_ port: Int32) {
         guard !hop.sockets.isEmpty else { return }
-        let roundTrip = timings().roundTrip
+        let roundTrip = timings.roundTrip
         if roundTrip >= ExchangeTimings.farRoundTrip,
             let socket = hop.sockets.first(where: { ccurl_local_port($0) == port })
         {

@@ -79,7 +79,8 @@ extension CurlExchange {
     /// Returns whether something other than the end of the connection says where the body ends (RFC 9112, section 6.3):
     /// libcurl has seen to it that it came that far.
     private func hasStatedEnd(_ headers: HTTPFields) -> Bool {
-        headers[.contentLength] != nil || headers[.transferEncoding] != nil || !version().hasPrefix("HTTP/1")
+        headers[.contentLength] != nil || headers[.transferEncoding] != nil
+            || easy?.version.hasPrefix("HTTP/1") == false
     }
 
     /// The answer as far as it has come.
@@ -92,37 +93,15 @@ extension CurlExchange {
             url: hop.request.url,
             bytesSent: easy?.offset(CURLINFO_SIZE_UPLOAD_T) ?? 0,
             bytesReceived: easy?.offset(CURLINFO_SIZE_DOWNLOAD_T) ?? 0,
-            timings: timings(),
+            timings: timings,
             redirects: facts.redirects
         )
-        response.version = version()
+        response.version = easy?.version ?? ""
         response.sample = hop.receiver.sample
         return response
     }
 
-    /// https://curl.se/libcurl/c/CURLINFO_HTTP_VERSION.html
-    private func version() -> String {
-        switch easy?.long(CURLINFO_HTTP_VERSION) {
-        case Int(CURL_HTTP_VERSION_1_0): "HTTP/1.0"
-        case Int(CURL_HTTP_VERSION_1_1): "HTTP/1.1"
-        case Int(CURL_HTTP_VERSION_2_0): "HTTP/2"
-        case Int(CURL_HTTP_VERSION_3): "HTTP/3"
-        default: ""
-        }
-    }
-
-    func timings() -> ExchangeTimings {
-        guard let easy else { return ExchangeTimings() }
-        func seconds(_ info: CURLINFO) -> Double { Double(easy.offset(info)) / 1_000_000 }
-        return ExchangeTimings(
-            nameLookup: seconds(CURLINFO_NAMELOOKUP_TIME_T),
-            connect: seconds(CURLINFO_CONNECT_TIME_T),
-            tls: seconds(CURLINFO_APPCONNECT_TIME_T),
-            sent: max(seconds(CURLINFO_PRETRANSFER_TIME_T), hop.sentAfter.map { $0 / .seconds(1) } ?? 0),
-            firstByte: seconds(CURLINFO_STARTTRANSFER_TIME_T),
-            total: seconds(CURLINFO_TOTAL_TIME_T)
-        )
-    }
+    var timings: ExchangeTimings { easy?.timings(sentAfter: hop.sentAfter) ?? ExchangeTimings() }
 
     private func failure(after code: CURLcode) -> ExchangeFailure {
         guard let easy else { return failure(.cancelled) }

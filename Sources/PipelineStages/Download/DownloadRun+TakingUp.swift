@@ -1,27 +1,6 @@
-import CLibrary
 import PipelineCore
 
 extension DownloadRun {
-    /// A file that has the name already ends the download at once, if it is known to be the one that is order.wanted. Any
-    /// other is found to be different when the download has come, which then waits as a part.
-    mutating func recognise() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
-        guard let path = checkpoint.target else { return nil }
-        if let failure = OutputPath.preflight(to: path) { throw order.definite(failure.title, hint: failure.hint) }
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return nil }
-        if status.st_mode & S_IFMT == S_IFDIR {
-            throw order.definite("\(path) is a folder", hint: "end \"to\" with '/' to write into it")
-        }
-        guard !order.replaces, let digest = order.wanted.digest, order.wanted.header == nil,
-            order.stage.definition.capture.isEmpty
-        else {
-            return nil
-        }
-        let outcome = try await order.identical(path, by: [digest])
-        isTaken = outcome == nil
-        return outcome
-    }
-
     /// Opens the part of an earlier try and reads what it holds; what is not provably ours is thrown away.
     mutating func takeUpPart() async throws(StageFailure) {
         guard let path = order.partPath(at: checkpoint) else { return }

@@ -48,7 +48,11 @@ struct DownloadRun {
     private mutating func fetch() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
         if let unpack = order.stage.unpack { try unpacking.checkTarget(of: unpack) }
         if let verified = checkpoint.verified, let outcome = try await resumeNaming(verified) { return outcome }
-        if order.stage.unpack == nil, let outcome = try await recognise() { return outcome }
+        if order.stage.unpack == nil, let path = checkpoint.target {
+            let found = try await order.found(at: path)
+            if case .identical(let outcome) = found { return outcome }
+            if case .taken = found { isTaken = true }
+        }
         try await takeUpPart()
         var restarts = 0
         while true {
