@@ -315,6 +315,30 @@ struct ComputeLedgerTests {
         #expect(await bench.resume().unknown != nil)
     }
 
+    /// The service had said that it has it, and got it once more.
+    @Test(
+        "that the service said to have is not sent again where a look-up finds nothing of it",
+        arguments: [#"{"name": "j1"}"#, ""])
+    func acceptedAndNotFound(body: String) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 201, body)
+        service.on("GET /v1/jobs/by-name/key1", 404)
+        let bench = try bench(service, once: name)
+        let unknown = try #require(await bench.resume().unknown)
+        #expect(unknown.reason.contains("nothing of it was found"), "\(unknown.reason)")
+        #expect(service.lines == ["POST /v1/jobs", "GET /v1/jobs/by-name/key1"])
+    }
+
+    @Test("that a page of somebody else's answered is looked for as one whose answer is lost")
+    func pageInstead() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 200, "<html>sign in</html>")
+        service.on("GET /v1/jobs/by-name/key1", 404)
+        let bench = try bench(service, once: name)
+        #expect(await bench.resume().isWaiting)
+        #expect(service.lines == ["POST /v1/jobs", "GET /v1/jobs/by-name/key1"])
+    }
+
     @Test("with onUnknown fail fails instead")
     func onUnknownFails() async throws {
         let service = ScriptedService()

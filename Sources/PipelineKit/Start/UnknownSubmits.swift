@@ -20,9 +20,10 @@ package struct UnknownSubmits: Sendable {
         responses = unknown.reduce(into: [:]) { found, entry in
             let (key, step) = entry
             guard let stage = stages[key.stage],
-                !Self.captures(of: stage).isEmpty, let last = exchanges.last(where: { $0.step == key }),
+                !Self.captures(of: stage).isEmpty,
+                let last = exchanges.last(where: { $0.step == key && $0.role == nil }),
                 // One of an earlier submit says nothing of the last.
-                last.role == nil, last.attempt == step.attempts, let sent = job.submits[key]?.lastSent,
+                last.attempt == step.attempts, let sent = job.submits[key]?.lastSent,
                 last.started >= sent,
                 let answer = last.answer, 200..<300 ~= answer.status, answer.body.isWhole, let text = answer.body.text
             else { return }

@@ -104,13 +104,19 @@ struct GuardedSubmit: Sendable {
     ) async throws(StageFailure) -> SubmitOutcome {
         _ = try await takesNewKey(in: context) { digest }
         var uncertain: StepFailure?
+        var isAccepted = false
         let outcome: SubmitOutcome
         do throws(StageFailure) {
             outcome = try await context.submit(
                 digest: digest,
                 ready: ready,
                 send: { record async throws(StageFailure) in
-                    let response = try await send(record, in: context, accept: accept, exchange: exchange)
+                    let response = try await send(record, in: context, accept: accept) {
+                        key async throws(StageFailure) in
+                        let sent = try await exchange(key)
+                        isAccepted = (try? sent.result.get()).map { requests.accepts($0) } ?? false
+                        return sent
+                    }
                     if case .uncertain(let failure, _) = response { uncertain = failure }
                     return response
                 },
@@ -119,6 +125,7 @@ struct GuardedSubmit: Sendable {
                         requests: requests, definition: definition, digest: digest)
                     reconciliation.subject = subject
                     reconciliation.isConflict = uncertain?.status == 409
+                    reconciliation.isAccepted = isAccepted
                     if let uncertain { reconciliation.cause = uncertain.title }
                     if let status = uncertain?.status, 300..<400 ~= status {
                         reconciliation.redirection = uncertain?.hint

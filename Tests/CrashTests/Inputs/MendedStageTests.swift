@@ -97,6 +97,33 @@ struct MendedStageTests {
         }
     }
 
+    /// It was ordered again, and the response that had the id was not read.
+    @Test("reads the response that accepted a submit, though a list that lags was looked at after it")
+    func acceptedAndNotListed() async throws {
+        func stage(_ id: String) -> String {
+            """
+            "kind": "compute", "submit": { "POST": "/jobs", "json": {}, "capture": { "id": "\(id)" },
+              "once": { "name": { "GET": "/names/n" }, "ours": "true", "settle": "50ms" } },
+            "poll": { "GET": "/jobs/${{ self.id }}", "every": "50ms", "status": "$.state", "succeeded": ["done"] }
+            """
+        }
+        try await withService(stage("$.id")) { request in
+            switch (request.method, request.path) {
+            case ("POST", _): .json(#"{"job": "j1"}"#)
+            case (_, "/jobs/j1"): .json(#"{"state": "done"}"#)
+            default: .status(404)
+            }
+        } _: { workplace, server, call in
+            let end = try await call("run", "job.json", "--key", "job")
+            #expect(end.cause == .exited(3) && end.errors.contains("nothing of it was found"), "\(end)")
+            #expect(end.errors.contains(#"200 {"job": "j1"}"#), "\(end)")
+            try workplace.write("job.json", Self.document(stage("$.job")))
+            let right = try await call("retry", "job", "--changed")
+            #expect(right.cause == .exited(0) && right.errors.contains("was kept, and has id = j1"), "\(right)")
+            #expect(server.requests.count { $0.method == "POST" } == 1)
+        }
+    }
+
     /// Each retry sent it once more before it looked: four orders of one.
     @Test(
         "sends no submit again whose response is lost and which its look-up takes for another's, until that is mended")

@@ -153,7 +153,7 @@ struct EndReporter: Sendable {
             report.note("stage '\(key)': it is not known whether the service took the submit (key \(submit.key))")
             report.note("  since: \(clock.ago(submit.since)) (\(clock.clock(submit.since)))")
             report.note("  because: \(submit.reason)")
-            if accepted.contains(key), let response = LastResponse(of: key, in: exchanges) {
+            if accepted.contains(key), let response = LastResponse(of: key, in: exchanges.filter { $0.role == nil }) {
                 report.note("  \(response.line(clock))")
                 report.note("  if that has what is captured, mend \"capture\", then: \(mending)")
             } else if lookedUp.contains(key) {
