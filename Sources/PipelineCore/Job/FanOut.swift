@@ -33,6 +33,13 @@ struct FanOut: Sendable {
         max(0, min(concurrencyLimit(entry.stage) - entry.counts.active, entry.ready.count))
     }
 
+    /// Returns whether a step of the stage may begin for all that has become of others while it was prepared.
+    func mayBegin(_ stage: PlannedStage, in table: JobTable) -> Bool {
+        if stage.isFinal { return true }
+        guard table.index.isWanted, table.index.mayBegin else { return false }
+        return stage.forEach == nil || table.index.entries[stage.id].map(isStopped) != true
+    }
+
     /// Returns whether no further item begins, since one has failed or may have, or all are others by now.
     func isStopped(_ entry: StepIndex.Entry) -> Bool {
         mismatches[entry.stage.id] != nil

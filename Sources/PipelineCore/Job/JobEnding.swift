@@ -101,6 +101,27 @@ enum JobEnding {
         return [.expect(.none), .finish(.suspended(cause))]
     }
 
+    /// Ends a step whose service was told of the cancellation, or could not be told, for the reason given.
+    static func cancelled(_ key: StepKey, _ problem: String?, in table: inout JobTable) throws(IllegalTransition) {
+        guard table.step(key)?.state.isEnded == false else { return }
+        let warnings = problem.map { ["the service could not be told of the cancellation: \($0)"] } ?? []
+        try table.change(key, .cancelled, warnings: warnings)
+        if problem == nil, table.plan.stage(key.stage)?.stage.cancelsWork == true {
+            Restart.forgetWork(of: key, in: &table)
+        }
+    }
+
+    /// Fails a step for good, before it began or without a word of its stage.
+    static func fail(_ key: StepKey, _ failure: StepFailure, in table: inout JobTable) throws(IllegalTransition) {
+        guard let stage = table.plan.stage(key.stage), let state = table.step(key)?.state else { return }
+        // A step that never began was not yet asked whether its failure matters.
+        let setting = stage.continuesOnFailure
+        let tolerates = setting.constant == nil && (try? setting.value(in: table.currentScope(for: key))) == true
+        let failed = StepEvent.tryFailed(AttemptFailure(failure, kind: .definite), stage.retry, random: 0)
+        let event = state == .pending ? .refused(failure) : failed
+        try table.change(key, event) { if tolerates { $0.toleratesFailure = true } }
+    }
+
     /// Cancels every step that has not ended, but those of `finally` as long as the others are cancelled; what has begun at
     /// a service is to be cancelled there first, by the commands.
     static func cancelSteps(

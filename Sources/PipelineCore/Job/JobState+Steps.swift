@@ -31,13 +31,7 @@ extension JobState {
         case .condition(let key, let evaluation):
             if rules.take(evaluation, on: key, in: &table) { notifications.mayHaveMoved = true }
         case .attended(let record, let isJournaled): if isJournaled { table.record(.resume(record)) }
-        case .cancellation(let key, let problem):
-            guard table.step(key)?.state.isEnded == false else { return }
-            let warnings = problem.map { ["the service could not be told of the cancellation: \($0)"] } ?? []
-            try table.change(key, .cancelled, warnings: warnings)
-            if problem == nil, table.plan.stage(key.stage)?.stage.cancelsWork == true {
-                Restart.forgetWork(of: key, in: &table)
-            }
+        case .cancellation(let key, let problem): try JobEnding.cancelled(key, problem, in: &table)
         }
     }
 
@@ -50,7 +44,7 @@ extension JobState {
 
     mutating func begin(_ key: StepKey, _ preparation: StepPreparation) throws(IllegalTransition) {
         guard let stage = table.plan.stage(key.stage), table.step(key)?.state == .pending else { return }
-        guard mayStillBegin(stage) else {
+        guard fanOut.mayBegin(stage, in: table) else {
             let limit = table.mustBeginBy(key)
             return table.withIndex { index in
                 index.putBack(key, limit: limit)
@@ -76,13 +70,6 @@ extension JobState {
         _ key: StepKey, _ stage: PlannedStage, _ expiry: StepExpiry
     ) throws(IllegalTransition) {
         if try !Renewal.getsAnew(expiry, for: key, stage, in: &table) { try fail(key, table.void(expiry, for: stage)) }
-    }
-
-    /// Returns whether a step of the stage may begin for all that has become of others while it was prepared.
-    func mayStillBegin(_ stage: PlannedStage) -> Bool {
-        if stage.isFinal { return true }
-        guard table.index.isWanted, table.index.mayBegin else { return false }
-        return stage.forEach == nil || table.index.entries[stage.id].map(fanOut.isStopped) != true
     }
 
     /// Makes the steps of items that have none yet, once it is known what the stage is repeated over.
@@ -197,13 +184,7 @@ extension JobState {
 
     /// Fails a step for good, before it began or without a word of its stage.
     mutating func fail(_ key: StepKey, _ failure: StepFailure) throws(IllegalTransition) {
-        guard let stage = table.plan.stage(key.stage), let state = table.step(key)?.state else { return }
-        // A step that never began was not yet asked whether its failure matters.
-        let setting = stage.continuesOnFailure
-        let tolerates = setting.constant == nil && (try? setting.value(in: table.currentScope(for: key))) == true
-        let failed = StepEvent.tryFailed(AttemptFailure(failure, kind: .definite), stage.retry, random: 0)
-        let event = state == .pending ? .refused(failure) : failed
-        try table.change(key, event) { if tolerates { $0.toleratesFailure = true } }
+        try JobEnding.fail(key, failure, in: &table)
         marks.steps[key] = nil
     }
 

@@ -121,3 +121,9 @@ public struct ExchangeOptions: Sendable {
         self.avoidsHTTP2 = avoidsHTTP2
     }
 }
+
+extension ExchangeOptions {
+    /// The time for which nothing may move of a body whose service has answered and wants no more of it, as it seems: a
+    /// tenth of the limit on silence, and five seconds at most.
+    var patienceAfterAnswer: Duration? { idleTimeout.map { min(Duration.seconds(5), $0 / 10) } }
+}

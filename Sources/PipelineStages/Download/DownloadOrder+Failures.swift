@@ -79,4 +79,13 @@ extension DownloadOrder {
             "\(what) is at \(path) already, and is not replaced",
             hint: "\"overwrite\": true or --overwrite replaces it; or choose another \"to\"")
     }
+
+    /// Says that a request which may make something, and not only fetch it, will be sent again.
+    func warnOfRepetition(after snapshot: DownloadReceiver.Snapshot) async throws(StageFailure) {
+        let definition = stage.definition
+        guard !definition.isIdempotent, case .received = snapshot.outcome else { return }
+        try await context.warn(
+            "the response to the \(definition.method.rawValue) broke off: another try sends it again, and the service may do "
+                + "the work, and charge for it, once more; a 'request' stage with \"to\" sends it once")
+    }
 }

@@ -35,7 +35,7 @@ extension DownloadRun {
         switch result {
         case .failure(let failure):
             try await keep(snapshot, &passage)
-            try await warnOfRepetition(after: snapshot)
+            try await order.warnOfRepetition(after: snapshot)
             throw order.end(failure, rendered, of: checkpoint, at: snapshot.path)
         case .success(let response): return try await step(after: response, snapshot, rendered, &passage)
         }
@@ -104,15 +104,6 @@ extension DownloadRun {
     private var comparesExisting: Bool {
         !order.replaces && !isTaken && order.stage.unpack == nil && order.stage.definition.capture.isEmpty
             && order.stage.definition.fail.isEmpty
-    }
-
-    /// Says that a request which may make something, and not only fetch it, will be sent again.
-    private func warnOfRepetition(after snapshot: DownloadReceiver.Snapshot) async throws(StageFailure) {
-        let definition = order.stage.definition
-        guard !definition.isIdempotent, case .received = snapshot.outcome else { return }
-        try await context.warn(
-            "the response to the \(definition.method.rawValue) broke off: another try sends it again, and the service may do "
-                + "the work, and charge for it, once more; a 'request' stage with \"to\" sends it once")
     }
 
     /// Makes what has arrived durable, counts it, and passes the marks behind it.

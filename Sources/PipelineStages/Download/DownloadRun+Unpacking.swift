@@ -25,7 +25,11 @@ extension DownloadRun {
         do throws(UnpackFailure) {
             result = try work.perform()
         } catch {
-            throw try await refuse(part.path, error)
+            if error.isOfContent {
+                startAgain()
+                try await commit(lasts: false)
+            }
+            throw unpacking.failure(after: error)
         }
         let source = result.isSingle ? "\(unpacking.stagingPath)/\(Unpacking.singleName)" : unpacking.stagingPath
         let target = result.isSingle ? unpacking.singleTarget : order.basePath
@@ -40,20 +44,6 @@ extension DownloadRun {
         try await unpacking.move(source, to: target, isSingle: result.isSingle, part, files)
         context.pass(.downloadRenamed)
         return try await finishUnpacking(part, target, files, verified)
-    }
-
-    /// A file that is refused for its content will be no better next time; the disk and the library may be.
-    private mutating func refuse(_ path: String, _ failure: UnpackFailure) async throws(StageFailure) -> StageFailure {
-        let step = failure.stepFailure(checkpoint.target ?? path, place: context.facts.place)
-        switch failure {
-        case .stopped: return .stopped
-        case .file(let failure): return order.local(failure)
-        case .noLibrary: return .definite(step)
-        case .unknownForm, .damaged, .encrypted, .unsafe, .tooLarge, .tooMany:
-            startAgain()
-            try await commit(lasts: false)
-            return .definite(step)
-        }
     }
 
     private func finishUnpacking(

@@ -64,6 +64,16 @@ struct DownloadUnpacking {
         return order.place.path(named: name)
     }
 
+    /// A file that is refused for its content will be no better next time; the disk may be.
+    func failure(after failure: UnpackFailure) -> StageFailure {
+        switch failure {
+        case .stopped: .stopped
+        case .file(let failure): order.local(failure)
+        case .noLibrary, .unknownForm, .damaged, .encrypted, .unsafe, .tooLarge, .tooMany:
+            .definite(failure.stepFailure(checkpoint.target ?? order.basePath, place: order.context.facts.place))
+        }
+    }
+
     func move(
         _ source: String, to target: String, isSingle: Bool, _ part: PartFile, _ files: [WrittenFile]
     ) async throws(StageFailure) {

@@ -18,6 +18,14 @@ enum UnpackFailure: Error, Sendable, Hashable {
     /// The task was cancelled.
     case stopped
 
+    /// True if another file has to come before it can be unpacked.
+    var isOfContent: Bool {
+        switch self {
+        case .unknownForm, .damaged, .encrypted, .unsafe, .tooLarge, .tooMany: true
+        case .file, .noLibrary, .stopped: false
+        }
+    }
+
     /// One sentence for a person, and what to do.
     func stepFailure(_ path: String, place: String) -> StepFailure {
         switch self {
