@@ -4,11 +4,15 @@ import PipelineCore
 struct BegunItems {
     private let job: JobSnapshot
     private let accepted: Int
+    private let adopted: Int
 
     /// - Parameters:
     ///   - job: the batch as it was.
     ///   - accepted: the number of unknown items that go on by what the new document captures.
-    init(_ job: JobSnapshot, accepted: Int) { (self.job, self.accepted) = (job, accepted) }
+    ///   - adopted: the number of items under way that go on with the new document.
+    init(_ job: JobSnapshot, accepted: Int, adopted: Int) {
+        (self.job, self.accepted, self.adopted) = (job, accepted, adopted)
+    }
 
     /// What a person is to know of them, a line each; none where the batch goes on as it was.
     func notes(on record: JobRecord, retriesFailed: Bool) -> [String] {
@@ -32,7 +36,12 @@ struct BegunItems {
                 "note: \(Self.items(accepted, "was", "were")) unknown and now \(accepted == 1 ? "goes" : "go") on: the response "
                     + "that was kept has what is captured by now, or the submit is looked for again")
         }
-        let count = batch.underWayCount + batch.count(.suspended) + batch.count(.unknown) - accepted
+        if adopted > 0 {
+            lines.append(
+                "note: \(Self.items(adopted, "goes", "go")) on with the new document and the inputs of before: what is done "
+                    + "of \(adopted == 1 ? "it" : "them") fits and stays")
+        }
+        let count = batch.underWayCount + batch.count(.suspended) + batch.count(.unknown) - accepted - adopted
         if count > 0 {
             lines.append(
                 "note: \(Self.items(count, "goes", "go")) on with the document and the inputs that "

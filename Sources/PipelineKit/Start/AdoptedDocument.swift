@@ -1,6 +1,7 @@
 import JSONPath
 package import PipelineCore
 import PipelineEngine
+import Synchronization
 
 /// The document of a batch, given to jobs of its items that begin again: what they have done stays.
 package struct AdoptedDocument: Sendable {
@@ -16,22 +17,28 @@ package struct AdoptedDocument: Sendable {
     /// Gives it to the jobs of items in states, where what is done of them fits it; others keep the one that they have.
     ///
     /// - Parameters:
-    ///   - keys: the items that begin again; nil for all.
+    ///   - keys: the items that go on, or begin again; nil for all.
     ///   - scope: what begins again of each.
+    /// - Returns: the number of jobs that had another one.
+    @discardableResult
     package func give(
         toItemsIn states: Set<ItemRecord.State>, named keys: [String]? = nil, scope: RestartScope = .failed,
         in journal: any WorkspaceJournal
-    ) async throws(JournalFailure) {
+    ) async throws(JournalFailure) -> Int {
         guard let keys else {
-            return try await journal.forEachJob(of: batch.id, in: states) { (id) throws(JournalFailure) in
-                try await give(to: id, scope, in: journal)
+            let count = Mutex(0)
+            try await journal.forEachJob(of: batch.id, in: states) { (id) throws(JournalFailure) in
+                if try await give(to: id, scope, in: journal) { count.withLock { $0 += 1 } }
             }
+            return count.withLock(\.self)
         }
+        var count = 0
         for key in keys {
             guard let item = try await journal.item(key, of: batch.id), states.contains(item.state), let id = item.job
             else { continue }
-            try await give(to: id, scope, in: journal)
+            if try await give(to: id, scope, in: journal) { count += 1 }
         }
+        return count
     }
 
     /// Has items go on whose submits are unknown and which this document reconciles: it finds what it captures in the responses,
@@ -67,17 +74,19 @@ package struct AdoptedDocument: Sendable {
 
     private func give(
         to id: JobID, _ scope: RestartScope, in journal: any WorkspaceJournal
-    ) async throws(JournalFailure) {
+    ) async throws(JournalFailure) -> Bool {
         // Most have it already: a brief look tells.
         let brief = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first
         guard brief?.snapshot.record.digest != batch.digest, let job = try await journal.snapshot(of: id),
             let document = try? MendedDocument(plan, for: job, scope, variables: variables)
-        else { return }
+        else { return false }
         do throws(JournalFailure) {
             try await journal.adoptAlone(document)
+            return true
         } catch {
             // A person has it begin again already.
             guard case .owned = error else { throw error }
+            return false
         }
     }
 }

@@ -260,6 +260,41 @@ struct MendedBatchTests {
         }
     }
 
+    /// They had waited for a place, and were ordered as the first document had it: up to 64 of them, each paid for.
+    @Test(
+        "with --changed gives the mended document to the items that have begun, too, where it fits what they have done")
+    func givesToWaiting() async throws {
+        try await withWorkplace { workplace in
+            let server = try LoopbackServer { request in
+                guard request.method == "POST" else { return .json(#"{"state": "done"}"#) }
+                return request.text.contains("right") ? .json(#"{"id": "1"}"#) : .status(422)
+            }
+            func document(_ text: String) -> String {
+                """
+                { "pipeline": 1, "name": "ask", "inputs": { "name": { "type": "string" } }, "batch": { "stopAfter": 3 },
+                  "services": { "s": { "url": "${{ env.API_URL }}", "limits": { "computations": 2 } } },
+                  "stages": [ { "id": "w", "kind": "compute", "service": "s",
+                    "submit": { "POST": "/jobs", "json": "\(text)", "capture": { "id": "$.id" } },
+                    "poll": { "GET": "/jobs/${{ self.id }}", "every": "50ms", "status": "$.state", "succeeded": ["done"] }
+                  } ] }
+                """
+            }
+            defer { server.stop() }
+            let scene = Scene(workplace: workplace, service: Service(), environment: ["API_URL": server.url])
+            try workplace.write("rows.csv", "name\na\nb\nc\nd\ne\nf\ng\nh\n")
+            try workplace.write("ask.json", document("wrong"))
+            let stopped = try await scene.run()
+            #expect(stopped.cause == .exited(75), "\(stopped)")
+            let before = server.requests.count { $0.method == "POST" }
+            #expect(before <= 4, "\(stopped)")
+            try workplace.write("ask.json", document("right"))
+            let end = try await scene.run("--changed", "--retry-failed")
+            #expect(end.cause == .exited(0) && end.errors.contains("8/8 succeeded"), "\(end)")
+            #expect(end.errors.contains(/note: \d items? (go|goes) on with the new document/), "\(end)")
+            #expect(server.requests.count { $0.method == "POST" } == before + 8)
+        }
+    }
+
     @Test("with --retry-failed begins what failed as its row is, and nothing whose row was mended or is gone")
     func retriedRows() async throws {
         try await withScene { scene in

@@ -162,7 +162,10 @@ extension BatchSession {
         let lease = try await acquire(job)
         let adoption = AdoptedDocument(of: record, draft.plan, variables: workspace.settings.environment)
         let accepted = given.changed ? try await adoption.accept(in: workspace, journal) : 0
-        for line in BegunItems(job, accepted: accepted).notes(on: record, retriesFailed: given.retryFailed) {
+        let adopted = given.changed ? try await adoption.give(toItemsIn: [.running, .suspended], in: journal) : 0
+        for line in BegunItems(job, accepted: accepted, adopted: adopted).notes(
+            on: record, retriesFailed: given.retryFailed)
+        {
             console.note(line)
         }
         if given.retryFailed { try await adoption.give(toItemsIn: Self.retriedStates(of: job, nil), in: journal) }
