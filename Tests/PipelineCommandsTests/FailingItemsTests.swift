@@ -48,7 +48,8 @@ import Testing
         #expect(
             text(items, atWork: 2) == [
                 "2 of 2 at work wait: get: s has 4 jobs that have not ended, as many as it may have",
-                "  hint: paused, suspended and unknown jobs keep their places; 'pipeline list' shows them",
+                "  hint: paused, suspended and unknown jobs keep their places; 'pipeline list' shows them, and "
+                    + "'pipeline resolve' frees those of unknown ones",
             ])
         items.apply(failure("c"))
         let one = Self.line.replacing("try again", with: "tries again")

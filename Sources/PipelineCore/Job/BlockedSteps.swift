@@ -105,7 +105,9 @@ extension WaitReason.Kind {
     /// Advice on what a person can do about it while the job is owned; nil when nothing is needed.
     package var advice: String? {
         guard self == .full else { return nil }
-        return "paused, suspended and unknown jobs keep their places; 'pipeline list' shows them"
+        return
+            "paused, suspended and unknown jobs keep their places; 'pipeline list' shows them, and 'pipeline resolve' frees "
+            + "those of unknown ones"
     }
 
     /// The reason as a clause.

@@ -22,7 +22,9 @@ extension BatchRecord {
     /// What gets on what failed of a batch that stopped for it.
     package func remedy(of failures: [FailureGroup], _ cause: SuspensionCause, _ key: String) -> String {
         if cause == .sameFailure, stopsAtUnknown {
-            return "'pipeline resolve \(key)' settles the submits that are unknown"
+            return
+                "'pipeline resolve \(key)' settles the submits that are unknown; if \"capture\" or the look-up is wrong, "
+                + "mend it and run the same command again with --changed"
         }
         return failures.areRows
             ? "once the rows are mended, run the same command again" : "'pipeline retry \(key)' begins what failed anew"

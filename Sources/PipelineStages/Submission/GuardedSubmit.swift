@@ -114,7 +114,7 @@ struct GuardedSubmit: Sendable {
                     let response = try await send(record, in: context, accept: accept) {
                         key async throws(StageFailure) in
                         let sent = try await exchange(key)
-                        isAccepted = (try? sent.result.get()).map { requests.accepts($0) } ?? false
+                        isAccepted = (try? sent.result.get()).map(accepts) ?? false
                         return sent
                     }
                     if case .uncertain(let failure, _) = response { uncertain = failure }
@@ -197,6 +197,13 @@ struct GuardedSubmit: Sendable {
             if isStopped { throw .stopped }
             return .uncertain(failed.failure)
         }
+    }
+
+    /// Returns whether a response is the service's own word that it has taken it, whatever is missing in it. A page in the
+    /// place of JSON may be somebody else's.
+    private func accepts(_ response: HTTPExchangeResponse) -> Bool {
+        let answer = requests.answer(of: response)
+        return 200..<300 ~= answer.status && (answer.body.isEmpty || (try? answer.json()) != nil)
     }
 
     static func tooLate<Checkpoint>(_ context: StageContext<Checkpoint>) -> StepFailure {

@@ -50,11 +50,4 @@ extension StageRequests {
             }
         }
     }
-
-    /// Returns whether a response is the service's own word that it has taken a submit, whatever is missing in it. A page
-    /// in the place of JSON may be somebody else's.
-    func accepts(_ response: HTTPExchangeResponse) -> Bool {
-        let answer = answer(of: response)
-        return 200..<300 ~= answer.status && (answer.body.isEmpty || (try? answer.json()) != nil)
-    }
 }
