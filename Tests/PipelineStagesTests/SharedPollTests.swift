@@ -187,6 +187,26 @@ struct SharedPollTests {
         #expect(service.state.withLock { $0.lists == 7 + 4 && $0.singles == 0 })
     }
 
+    /// It cost four times the polls, and nobody was told.
+    @Test("that is of no use three times in a row is told, once", arguments: [true, false])
+    func inVain(isPage: Bool) async throws {
+        let lie = isPage ? Service.Lie.noJSON : .trouble
+        let service = Service()
+        let benches = try benches(10, service)
+        for bench in benches { await bench.resume() }
+        var open = Set(benches.indices)
+        func warnings() -> [String] {
+            benches.flatMap { $0.host.read(\.warnings) }.filter {
+                $0.hasPrefix("the poll's list is of no use, and each job is asked for alone: ")
+            }
+        }
+        for (lie, count) in [(lie, 0), (lie, 0), (.none, 0), (lie, 0), (lie, 0), (lie, 1), (lie, 1)] {
+            service.state.withLock { $0.lie = lie }
+            _ = await round(benches, &open)
+            #expect(warnings().count == count, "\(warnings())")
+        }
+    }
+
     @Test("what refuses every list says nothing of their length")
     func refused() async throws {
         let service = Service()

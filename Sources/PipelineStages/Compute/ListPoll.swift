@@ -135,11 +135,15 @@ struct ListPoll {
         _ ids: [String], in group: String, until deadline: PollDeadline
     ) async -> (found: SharedPolls.Entries, isTaken: Bool) {
         do throws(StageFailure) {
-            return (try await entries(ids, until: deadline), true)
+            let found = try await entries(ids, until: deadline)
+            await note(found.isEmpty ? "it names none of the \(ids.count) jobs that it was asked for" : nil, in: group)
+            return (found, true)
         } catch {
-            guard case .failed(let failed) = error, let status = failed.failure.status,
-                PollList.refusals.contains(status), ids.count > 1
-            else { return ([:], false) }
+            guard case .failed(let failed) = error else { return ([:], false) }
+            guard let status = failed.failure.status, PollList.refusals.contains(status), ids.count > 1 else {
+                await note(failed.failure.title, in: group)
+                return ([:], false)
+            }
             let middle = ids.count / 2
             let first = await ask(Array(ids[..<middle]), in: group, until: deadline)
             let second = await ask(Array(ids[middle...]), in: group, until: deadline)
@@ -147,6 +151,13 @@ struct ListPoll {
             if first.isTaken, second.isTaken { stage.shared.limit(to: ids.count - middle, in: group) }
             return (first.found.merging(second.found) { first, _ in first }, false)
         }
+    }
+
+    /// Has a job warned of lists that are of no use, for the reason given: polls are made as if there was none.
+    private func note(_ obstacle: String?, in group: String) async {
+        guard stage.shared.note(isUseful: obstacle == nil, in: group), let obstacle else { return }
+        // A journal that can't be written to is found at the next commit.
+        try? await context.warn("the poll's list is of no use, and each job is asked for alone: \(obstacle)")
     }
 
     private func entries(

@@ -24,6 +24,8 @@ package final class SharedPolls: Sendable {
         var times: [Timestamp] = []
         /// The number of ids that the service took, after it had refused twice as many.
         var most: Int?
+        /// The number of lists in a row that told of no job.
+        var vain = 0
     }
 
     private struct State {
@@ -37,6 +39,8 @@ package final class SharedPolls: Sendable {
     /// Waits for as long as those may take who are due at the same moment; it may look at how many wait by now.
     package typealias Gathering = @Sendable (_ waiting: @Sendable () -> Int) async -> Void
 
+    /// The number of lists in a row that may tell of no job before that is told.
+    private static let mostInVain = 3
     /// The number of times that more are waited for while more come.
     private static let gatherings = 6
 
@@ -91,6 +95,16 @@ package final class SharedPolls: Sendable {
     private func take(_ ticket: Int, in group: String) -> Waiting? {
         state.withLock {
             $0.groups[group]?.waiting.removeValue(forKey: ticket) ?? $0.groups[group]?.asked.removeValue(forKey: ticket)
+        }
+    }
+
+    /// Takes in whether a list told of any job that it was asked for. Returns true when the document is likely wrong: once, of
+    /// so many in a row that told of none.
+    func note(isUseful: Bool, in group: String) -> Bool {
+        state.withLock { state in
+            let vain = isUseful ? 0 : state.groups[group, default: Group()].vain + 1
+            state.groups[group, default: Group()].vain = vain
+            return vain == Self.mostInVain
         }
     }
 
