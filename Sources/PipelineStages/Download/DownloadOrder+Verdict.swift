@@ -128,7 +128,7 @@ extension DownloadOrder {
 
     /// A file that has the name already ends the download at once, if it is known to be the one that is wanted. Any other is
     /// found to be different when the download has come, which then waits as a part. Nil where nothing is known of it.
-    func found(at path: String) async throws(StageFailure) -> DownloadRun.Step? {
+    func found(at path: String) async throws(StageFailure) -> DownloadStep? {
         if let failure = OutputPath.preflight(to: path) { throw definite(failure.title, hint: failure.hint) }
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
@@ -138,7 +138,7 @@ extension DownloadOrder {
         guard !replaces, let digest = wanted.digest, wanted.header == nil, stage.definition.capture.isEmpty else {
             return nil
         }
-        return try await identical(path, by: [digest]).map(DownloadRun.Step.identical) ?? .taken
+        return try await identical(path, by: [digest]).map(DownloadStep.identical) ?? .taken
     }
 
     /// The outcome for an existing file that is the one wanted; nil for any other.

@@ -6,7 +6,7 @@ import PipelineHTTP
 
 extension DownloadRun {
     /// Asks for the file, or for what is missing of it, in one request.
-    mutating func exchange() async throws(StageFailure) -> Step {
+    mutating func exchange() async throws(StageFailure) -> DownloadStep {
         var session = session()
         if probes, session.held == 0 { session.limit = Self.probeLength }
         var rendered = try await order.requests.render(order.stage.definition, in: context)
@@ -24,7 +24,7 @@ extension DownloadRun {
         let sink = receiver.sink { received, total in
             context.report(.transfer(sent: 0, received: received, total: total))
         }
-        var passage = Passage()
+        var passage = Passage(held: checkpoint.held)
         let result = try await receiver.marks.during { [rendered] in
             await requests.send(rendered, in: context) { $0.receive = sink }
         } onWakeUp: { () async throws(StageFailure) in
@@ -44,7 +44,7 @@ extension DownloadRun {
     private mutating func step(
         after response: HTTPExchangeResponse, _ snapshot: DownloadReceiver.Snapshot, _ rendered: RenderedRequest,
         _ passage: inout Passage
-    ) async throws(StageFailure) -> Step {
+    ) async throws(StageFailure) -> DownloadStep {
         switch snapshot.outcome {
         case .none: throw order.definite("the answer had no head")
         case .restart(let reason): return .restart(reason)
@@ -114,6 +114,11 @@ extension DownloadRun {
         _ snapshot: DownloadReceiver.Snapshot, _ passage: inout Passage, isEnd: Bool = false
     ) async throws(StageFailure) {
         guard let part = snapshot.part, case .received = snapshot.outcome else { return }
+        if snapshot.start < passage.held {
+            try await warnOfLoss(
+                because: "the service sent the whole, not the rest: it is another file, or has no ranges")
+            passage.held = 0
+        }
         self.part = part
         if !isEnd { try order.reading(part.path) { () throws(FileFailure) in try part.syncData() } }
         checkpoint.target = snapshot.path
@@ -136,6 +141,8 @@ extension DownloadRun {
 
     /// The progress of one exchange.
     private struct Passage {
+        /// What was held before it.
+        var held: Int64
         /// Up to where its bytes are in the checkpoint.
         var counted: Int64 = 0
         /// Up to where its marks are passed.

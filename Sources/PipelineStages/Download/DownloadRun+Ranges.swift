@@ -20,7 +20,7 @@ extension DownloadRun {
     ///
     /// What each stream has received is committed together, after it is on the disk. A stream that fails ends the
     /// others: all go on from the map.
-    mutating func fetchRanges() async throws(StageFailure) -> Step {
+    mutating func fetchRanges() async throws(StageFailure) -> DownloadStep {
         guard let part, let path = checkpoint.target, let total = checkpoint.total else {
             throw order.definite("the download has no part")
         }
@@ -93,7 +93,7 @@ extension DownloadRun {
     private mutating func joined(
         _ progress: RangeProgress, _ part: PartFile, _ path: String, _ total: Int64,
         _ last: (HTTPExchangeResponse, RenderedRequest)?
-    ) throws(StageFailure) -> Step {
+    ) throws(StageFailure) -> DownloadStep {
         take(try order.extended(progress.snapshot.front, to: total, part))
         checkpoint.ranges = nil
         // Nothing was left to fetch: the answer that captures are taken from says that there is nothing more.

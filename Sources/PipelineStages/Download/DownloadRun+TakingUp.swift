@@ -4,7 +4,9 @@ extension DownloadRun {
     /// Opens the part of an earlier try and reads what it holds; what is not provably ours is thrown away.
     mutating func takeUpPart() async throws(StageFailure) {
         guard let path = order.partPath(at: checkpoint) else { return }
-        guard session().asksForRest, let part = try order.openExisting(path) else { return startAgain() }
+        let session = session()
+        guard session.asksForRest else { return try await startAgain(because: session.obstacle) }
+        guard let part = try order.openExisting(path) else { return try await startAgain(because: "its part is gone") }
         // Another name of the file is a result: of a job that was killed while it took the part's name away.
         guard !part.hasOtherNames else { return startAgain() }
         self.part = part
@@ -18,7 +20,7 @@ extension DownloadRun {
         let (end, found) = try order.reading(path) { () throws(FileFailure) in
             try part.proven(claims, from: 0, fresh)
         }
-        guard end > 0 else { return startAgain() }
+        guard end > 0 else { return try await startAgain(because: "what is in its part did not come so") }
         digests = found
         if end > checkpoint.held { try await keepFound(upTo: end, part) }
     }

@@ -67,22 +67,11 @@ struct DownloadRun {
                 restarts += 1
                 probes = false
                 guard restarts <= 2 else { throw order.definite("the download can't go on: \(reason)") }
-                try await warnOfLoss(because: reason)
-                startAgain()
+                try await startAgain(because: reason)
             case .identical(let outcome): return outcome
             case .taken: isTaken = true
             }
         }
-    }
-
-    /// The result of one exchange, or of several at a time.
-    enum Step {
-        case whole(DownloadArrival)
-        case more
-        case restart(String)
-        case identical(StageOutcome<DownloadCheckpoint>)
-        /// A different file has the name; nothing was received.
-        case taken
     }
 
     /// Throws away what is there. The part gets a new file once there is something to put in, so that whoever else
@@ -98,9 +87,14 @@ struct DownloadRun {
         saved = 0
     }
 
+    mutating func startAgain(because reason: String?) async throws(StageFailure) {
+        if let reason { try await warnOfLoss(because: reason) }
+        startAgain()
+    }
+
     /// Says that what is there is of no use, once for each reason: a service may give the same one at each try, and what
     /// comes to nothing but closed connections would tell nobody why it takes so long.
-    private mutating func warnOfLoss(because reason: String) async throws(StageFailure) {
+    mutating func warnOfLoss(because reason: String) async throws(StageFailure) {
         guard checkpoint.covered > 0, checkpoint.loss != reason else { return }
         checkpoint.loss = reason
         try await context.warn(

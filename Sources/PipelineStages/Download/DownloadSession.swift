@@ -44,6 +44,14 @@ struct DownloadSession: Sendable, Equatable {
     /// True if the next request asks for what follows on what is held.
     var asksForRest: Bool { held > 0 && allowsRanges && !isDecoded && (validator != nil || hasFinalDigest) }
 
+    /// The reason why the next request can't ask for the rest, where the service is what it lies in.
+    var obstacle: String? {
+        if asksForRest || !allowsRanges { return nil }
+        return isDecoded
+            ? "the service codes the file, and gives no part of what is decoded"
+            : "the service has no strong ETag and no Last-Modified, by which versions of the file are told apart"
+    }
+
     /// True if what is held was decoded on its way: its places are not those of what the service sends.
     private var isDecoded: Bool { coding.map { ContentCoding($0).isDecodable } ?? false }
 
@@ -130,8 +138,12 @@ struct DownloadSession: Sendable, Equatable {
     }
 
     private func afterUnsatisfiable(_ headers: HTTPFields) -> Verdict {
-        guard case .unsatisfied(let length)? = headers[.contentRange].flatMap(ContentRange.init), length == held else {
-            return .restart("the service has fewer bytes than are here")
+        guard case .unsatisfied(let length)? = headers[.contentRange].flatMap(ContentRange.init) else {
+            return .restart("the service refuses the rest with 416")
+        }
+        guard length >= held else { return .restart("the service has fewer bytes than are here") }
+        guard length == held else {
+            return .restart("the service has \(length) bytes, and refuses those behind the \(held) that are here")
         }
         if total.map({ $0 != length }) ?? false || validator.map({ !$0.agrees(with: headers) }) ?? false {
             return .restart("the file at the service has changed")

@@ -157,6 +157,7 @@ struct DownloadFactsTests {
             (200, ["Content-Length": "120"], .whole(total: 120)),
             (416, ["Content-Range": "bytes */50"], .restart("the file at the service has changed")),
             (416, ["Content-Range": "bytes */40"], .restart("the service has fewer bytes than are here")),
+            (416, [:], .restart("the service refuses the rest with 416")),
             (
                 206, ["Content-Range": "bytes 50-99/100", "Content-Length": "60"],
                 .restart("the service sent another range than it said")

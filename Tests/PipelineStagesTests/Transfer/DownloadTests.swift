@@ -99,6 +99,8 @@ struct DownloadTests {
         #expect(await bench.run().finished != nil)
         #expect(folder.read("out/mesh.obj") == other)
         #expect(service.ranges.last == "bytes=\(9 << 20)-")
+        let warnings = bench.state.warnings
+        #expect(warnings.count == 1 && warnings[0].contains("the service sent the whole, not the rest"), "\(warnings)")
     }
 
     /// A server that took no notice of If-Range, and named no version in its part, had the two joined.
@@ -151,6 +153,8 @@ struct DownloadTests {
         #expect(await second.run().finished != nil)
         #expect(folder.read("b.obj") == content)
         #expect(service.ranges.last == .some(nil))
+        let warnings = [first, second].flatMap(\.state.warnings)
+        #expect(warnings.count == 2 && warnings[1].contains("no strong ETag and no Last-Modified"), "\(warnings)")
         // Bytes that no other try could build on are counted, and are no progress.
         #expect(second.state.moved.received == 19 << 20)
         #expect(second.state.progressed == 1)

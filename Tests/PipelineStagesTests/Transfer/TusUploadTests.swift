@@ -201,6 +201,7 @@ struct TusUploadTests {
         let service = try TusService(.init(refusals: Array(repeating: 460, count: 50)))
         let bench = try bench(service.url)
         #expect(await bench.resume().refusal?.contains("keeps refusing bytes with 460") == true)
+        #expect(service.lines.count { $0.hasPrefix("PATCH") } == 3)
     }
 
     /// A service may answer so for a minute after a connection broke: the upload was over within a second.

@@ -231,7 +231,9 @@ struct TusSession: UploadSession, Equatable {
         // Credentials that ended in the midst of it may be others by now.
         case 401 where position.detours.areFew: return askAgain("")
         // A wrong checksum.
-        case 460: return askAgain("the service keeps refusing bytes with \(response.status)")
+        case 460:
+            return position.detours.areFew
+                ? askAgain("") : .fail(.wrong("the service keeps refusing bytes with \(response.status)"))
         case 413: return position.chunk.shrink(below: count) ? ask() : .fail(.refused)
         default: return .fail(.refused)
         }
