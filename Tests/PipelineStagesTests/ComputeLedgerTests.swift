@@ -324,9 +324,24 @@ struct ComputeLedgerTests {
         service.on("POST /v1/jobs", 201, body)
         service.on("GET /v1/jobs/by-name/key1", 404)
         let bench = try bench(service, once: name)
+        #expect(await bench.resume().isWaiting)
         let unknown = try #require(await bench.resume().unknown)
-        #expect(unknown.reason.contains("nothing of it was found"), "\(unknown.reason)")
-        #expect(service.lines == ["POST /v1/jobs", "GET /v1/jobs/by-name/key1"])
+        #expect(unknown.reason == "the service said that it has it, and nothing of it was found")
+        #expect(service.lines == ["POST /v1/jobs", "GET /v1/jobs/by-name/key1", "GET /v1/jobs/by-name/key1"])
+    }
+
+    @Test("that the service said to have is taken from a look-up that lags")
+    func acceptedAndFoundLate() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 202, "{}")
+        service.on("GET /v1/jobs/by-name/key1", 404)
+        let bench = try bench(service, once: name)
+        #expect(await bench.resume().isWaiting)
+        service.reset("GET /v1/jobs/by-name/key1")
+        service.on("GET /v1/jobs/by-name/key1", 200, #"{"id": "j1", "owner": "key1"}"#)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.captures["id"] == "j1")
+        #expect(service.lines.count { $0.hasPrefix("POST") } == 1)
     }
 
     @Test("that a page of somebody else's answered is looked for as one whose answer is lost")

@@ -4,6 +4,8 @@ public import JSONPath
 public enum SubmitResponse: Sendable {
     /// A whole response that accepts, with its captures.
     case accepted(JSONObject)
+    /// A whole response that accepts, without what is captured: it is at the service, and looked for there.
+    case incomplete(StepFailure, retryAfter: Duration? = nil)
     /// A definite refusal: nothing exists at the service.
     case refused(StepFailure)
     /// No connection was made, so nothing was sent.
@@ -164,7 +166,9 @@ extension StageContext {
         record.lastSent = now
         try await host.commit(submit: record, captures: nil)
         pass(.submitSending)
-        switch try await send(record) {
+        let response = try await send(record)
+        if case .incomplete = response { record.phase = .unknown }
+        switch response {
         case .accepted(let captures):
             pass(.submitAnswered)
             record.phase = .submitted
@@ -181,7 +185,7 @@ extension StageContext {
             }
             try await host.commit(submit: record, captures: nil)
             throw .failed(failed)
-        case .uncertain(let failure, let floor):
+        case .uncertain(let failure, let floor), .incomplete(let failure, let floor):
             if let outcome = try await reconciled(&record, reconcile) { return outcome }
             // Sending again is safe; the engine's retry policy says when, and for how long.
             var failed = AttemptFailure(failure, kind: failure.status == nil ? .silent : .answered, retryAfter: floor)
@@ -261,6 +265,7 @@ extension StageContext {
     }
 
     private func giveUp(_ record: inout SubmitRecord, _ reason: String) async throws(StageFailure) -> SubmitOutcome {
+        if !record.isAccepted { record.misses = 0 }
         record.phase = .unknown
         try await host.commit(submit: record, captures: nil)
         return .unknown(unknown(record, reason))

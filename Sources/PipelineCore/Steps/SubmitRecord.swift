@@ -16,7 +16,8 @@ public struct SubmitRecord: Sendable, Hashable {
         case submitted
         /// The service refused it for good.
         case refused
-        /// It was looked for and could not be settled; a person must.
+        /// It was looked for and could not be settled; a person must. Also while one is looked for that the service said to
+        /// have.
         case unknown
     }
 
@@ -56,6 +57,9 @@ public struct SubmitRecord: Sendable, Hashable {
 
     /// True if it went out and nobody knows whether the service took it.
     package var isOpen: Bool { phase == .sending || phase == .unknown }
+
+    /// True if the service said that it has it, and a look-up that found nothing did not know of it yet: it is sent no more.
+    package var isAccepted: Bool { phase == .unknown && misses > 0 }
 
     /// True for an intent under whose key something was sent before: no such request was taken.
     var wasRefused: Bool { phase == .intent && lastSent != nil }

@@ -111,13 +111,12 @@ struct GuardedSubmit: Sendable {
                 digest: digest,
                 ready: ready,
                 send: { record async throws(StageFailure) in
-                    let response = try await send(record, in: context, accept: accept) {
-                        key async throws(StageFailure) in
-                        let sent = try await exchange(key)
-                        isAccepted = (try? sent.result.get()).map(accepts) ?? false
-                        return sent
+                    let response = try await send(record, in: context, accept: accept, exchange: exchange)
+                    switch response {
+                    case .incomplete(let failure, _): (uncertain, isAccepted) = (failure, true)
+                    case .uncertain(let failure, _): uncertain = failure
+                    case .accepted, .refused, .notSent, .notAccepted: break
                     }
-                    if case .uncertain(let failure, _) = response { uncertain = failure }
                     return response
                 },
                 reconcile: { record async throws(StageFailure) in
@@ -125,7 +124,8 @@ struct GuardedSubmit: Sendable {
                         requests: requests, definition: definition, digest: digest)
                     reconciliation.subject = subject
                     reconciliation.isConflict = uncertain?.status == 409
-                    reconciliation.isAccepted = isAccepted
+                    reconciliation.isAccepted = isAccepted || record.isAccepted
+                    if record.isAccepted { reconciliation.cause = "the service said that it has it" }
                     if let uncertain { reconciliation.cause = uncertain.title }
                     if let status = uncertain?.status, 300..<400 ~= status {
                         reconciliation.redirection = uncertain?.hint
@@ -197,13 +197,6 @@ struct GuardedSubmit: Sendable {
             if isStopped { throw .stopped }
             return .uncertain(failed.failure)
         }
-    }
-
-    /// Returns whether a response is the service's own word that it has taken it, whatever is missing in it. A page in the
-    /// place of JSON may be somebody else's.
-    private func accepts(_ response: HTTPExchangeResponse) -> Bool {
-        let answer = requests.answer(of: response)
-        return 200..<300 ~= answer.status && (answer.body.isEmpty || (try? answer.json()) != nil)
     }
 
     static func tooLate<Checkpoint>(_ context: StageContext<Checkpoint>) -> StepFailure {

@@ -8,7 +8,7 @@ extension StageRequests {
     /// | response | the submit was |
     /// |---|---|
     /// | an expected status whose captures are there | accepted |
-    /// | an expected status without them | perhaps accepted |
+    /// | an expected status without them | accepted, and looked for; in a page that is no JSON perhaps accepted |
     /// | an entry of `fail` | refused, or with `retry` not accepted |
     /// | 429, 503, what `retry.statuses` names beyond its defaults | not accepted, and may be sent after the floor |
     /// | 403 that asks to wait | as 429 (``RateLimit``) |
@@ -22,15 +22,16 @@ extension StageRequests {
         _ response: HTTPExchangeResponse, toSubmit rendered: RenderedRequest, in context: StageContext<Checkpoint>,
         default expected: StatusSet = .success, accept: GuardedSubmit.Accept
     ) async throws(StageFailure) -> SubmitResponse {
-        let answer = answer(of: response)
-        let retryAfter = response.retryAfter(now: context.now)
+        let (answer, retryAfter) = (answer(of: response), response.retryAfter(now: context.now))
         switch try await verdict(on: answer, of: rendered, in: context, default: expected) {
         case .expected:
             let receipt = SubmitReceipt(answer: answer, isDirect: true, retryAfter: retryAfter)
             switch try await accept(receipt) {
             case .success(let captures): return .accepted(captures)
             case .failure(let missing):
-                return .uncertain(failure(missing, answer, of: rendered, in: context), retryAfter: retryAfter)
+                let failure = failure(missing, answer, of: rendered, in: context)
+                if answer.mayBeForeign { return .uncertain(failure, retryAfter: retryAfter) }
+                return .incomplete(failure, retryAfter: retryAfter)
             }
         case .ruledOut(let failure, allowsRetry: false): return .refused(failure)
         case .ruledOut(let failure, allowsRetry: true):
@@ -50,4 +51,9 @@ extension StageRequests {
             }
         }
     }
+}
+
+extension ServiceResponse {
+    /// True for a page in the place of JSON: something between us and the service may have made it.
+    fileprivate var mayBeForeign: Bool { !body.isEmpty && (try? json()) == nil }
 }

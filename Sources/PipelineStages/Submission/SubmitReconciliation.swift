@@ -45,8 +45,8 @@ struct SubmitReconciliation: Sendable {
             }
         }
         // Redirected again after a look-up that found nothing, it is not sent a third time.
-        let isLastSend = isAccepted || isResendVain && record.sends > 1
-        let end = isLastSend ? unsettled("nothing of it was found") : nil
+        let isLastLook = isAccepted && record.misses > 0 || isResendVain && record.sends > 1
+        let end = isLastLook ? unsettled("nothing of it was found") : nil
         let look = Look(record: record, pause: try await context.value(of: once.settle), end: end)
         switch once.lookUp {
         case .name(let request, let ours, let missing):

@@ -190,7 +190,7 @@ struct PartsRun {
         case .accepted: return
         case .refused(let failure): failed = AttemptFailure(failure, kind: .definite)
         case .notSent(let failure), .notAccepted(let failure): failed = failure
-        case .uncertain(let failure, _):
+        case .uncertain(let failure, _), .incomplete(let failure, _):
             failed = requests.tryFailure(failure, of: response, in: context)
             wasRefused = false
         }

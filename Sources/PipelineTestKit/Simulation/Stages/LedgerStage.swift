@@ -82,10 +82,10 @@ package struct LedgerStage: Stage {
             let failed = StepFailure(failure.message)
             return failure.connectionMade ? .uncertain(failed) : .notSent(AttemptFailure(failed, kind: .silent))
         case .success(let answer) where answer.isSuccess:
-            guard let id = (try? JSON.parse(answer.body))?["id"]?.string else {
-                return .uncertain(failure("an answer without an id", answer, context))
-            }
-            return .accepted(["id": .string(id)])
+            let body = try? JSON.parse(answer.body)
+            if let id = body?["id"]?.string { return .accepted(["id": .string(id)]) }
+            let failed = failure("an answer without an id", answer, context)
+            return body == nil ? .uncertain(failed) : .incomplete(failed)
         case .success(let answer):
             let failed = failure("the submit was refused", answer, context)
             switch answer.status {
@@ -116,7 +116,8 @@ package struct LedgerStage: Stage {
         if let id = candidates.first(where: { $0["tag"]?.string == record.key })?["id"]?.string {
             return .adopted(["id": .string(id)])
         }
-        return record.misses == 0 ? .lookAgain(after: .seconds(10)) : .resend
+        if record.misses == 0 { return .lookAgain(after: .seconds(10)) }
+        return record.isAccepted ? .unsettled(reason: "the service said that it has it") : .resend
     }
 
     private func polled(
