@@ -315,30 +315,34 @@ struct ComputeLedgerTests {
         #expect(await bench.resume().unknown != nil)
     }
 
+    private static let looked = "GET /v1/jobs/by-name/key1"
+
+    /// A submit that is answered so, of which the look-up by its name finds nothing yet.
+    private func notListed(_ status: Int, _ body: String) throws -> (service: ScriptedService, bench: StageBench) {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", status, body)
+        service.on(Self.looked, 404)
+        return (service, try bench(service, once: name))
+    }
+
     /// The service had said that it has it, and got it once more.
     @Test(
         "that the service said to have is not sent again where a look-up finds nothing of it",
         arguments: [#"{"name": "j1"}"#, ""])
     func acceptedAndNotFound(body: String) async throws {
-        let service = ScriptedService()
-        service.on("POST /v1/jobs", 201, body)
-        service.on("GET /v1/jobs/by-name/key1", 404)
-        let bench = try bench(service, once: name)
+        let (service, bench) = try notListed(201, body)
         #expect(await bench.resume().isWaiting)
         let unknown = try #require(await bench.resume().unknown)
         #expect(unknown.reason == "the service said that it has it, and nothing of it was found")
-        #expect(service.lines == ["POST /v1/jobs", "GET /v1/jobs/by-name/key1", "GET /v1/jobs/by-name/key1"])
+        #expect(service.lines == ["POST /v1/jobs", Self.looked, Self.looked])
     }
 
     @Test("that the service said to have is taken from a look-up that lags")
     func acceptedAndFoundLate() async throws {
-        let service = ScriptedService()
-        service.on("POST /v1/jobs", 202, "{}")
-        service.on("GET /v1/jobs/by-name/key1", 404)
-        let bench = try bench(service, once: name)
+        let (service, bench) = try notListed(202, "{}")
         #expect(await bench.resume().isWaiting)
-        service.reset("GET /v1/jobs/by-name/key1")
-        service.on("GET /v1/jobs/by-name/key1", 200, #"{"id": "j1", "owner": "key1"}"#)
+        service.reset(Self.looked)
+        service.on(Self.looked, 200, #"{"id": "j1", "owner": "key1"}"#)
         #expect(await bench.resume().isWaiting)
         #expect(bench.captures["id"] == "j1")
         #expect(service.lines.count { $0.hasPrefix("POST") } == 1)
@@ -346,12 +350,9 @@ struct ComputeLedgerTests {
 
     @Test("that a page of somebody else's answered is looked for as one whose answer is lost")
     func pageInstead() async throws {
-        let service = ScriptedService()
-        service.on("POST /v1/jobs", 200, "<html>sign in</html>")
-        service.on("GET /v1/jobs/by-name/key1", 404)
-        let bench = try bench(service, once: name)
+        let (service, bench) = try notListed(200, "<html>sign in</html>")
         #expect(await bench.resume().isWaiting)
-        #expect(service.lines == ["POST /v1/jobs", "GET /v1/jobs/by-name/key1"])
+        #expect(service.lines == ["POST /v1/jobs", Self.looked])
     }
 
     @Test("with onUnknown fail fails instead")

@@ -1,5 +1,3 @@
-import JSONPath
-
 /// The law of a job: what follows from each thing that reaches it, as commands for an executor.
 ///
 /// Inputs go in, commands come out; time, randomness and the values of expressions are arguments. It alone edits steps

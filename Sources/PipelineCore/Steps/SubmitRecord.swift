@@ -16,8 +16,8 @@ public struct SubmitRecord: Sendable, Hashable {
         case submitted
         /// The service refused it for good.
         case refused
-        /// It was looked for and could not be settled; a person must. Also while one is looked for that the service said to
-        /// have.
+        /// It was looked for and could not be reconciled; a person must. Also while one is looked for that the service said
+        /// to have.
         case unknown
     }
 

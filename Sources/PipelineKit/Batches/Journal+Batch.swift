@@ -8,7 +8,7 @@ extension Journal {
     ) async throws(JournalFailure) -> Lease {
         let lease = try await acquire(batch, for: owner)
         do throws(JournalFailure) {
-            // Read under the lease: whoever had it may have written until then.
+            // Read under the lease: an earlier owner may have written until then.
             guard let job = try await snapshot(of: batch) else { throw .noSuchJob(batch) }
             let changes: [JournalChange] = [.taken(mode), job.event(.jobResumed, at: time)]
             // Taking it up answers an earlier pause; a cancellation holds until it is done.

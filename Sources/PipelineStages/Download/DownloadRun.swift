@@ -1,5 +1,3 @@
-import CLibrary
-import HTTPTypes
 import JSONPath
 import PipelineCore
 import PipelineHTTP

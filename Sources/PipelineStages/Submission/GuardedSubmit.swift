@@ -104,7 +104,6 @@ struct GuardedSubmit: Sendable {
     ) async throws(StageFailure) -> SubmitOutcome {
         _ = try await takesNewKey(in: context) { digest }
         var uncertain: StepFailure?
-        var isAccepted = false
         let outcome: SubmitOutcome
         do throws(StageFailure) {
             outcome = try await context.submit(
@@ -113,8 +112,7 @@ struct GuardedSubmit: Sendable {
                 send: { record async throws(StageFailure) in
                     let response = try await send(record, in: context, accept: accept, exchange: exchange)
                     switch response {
-                    case .incomplete(let failure, _): (uncertain, isAccepted) = (failure, true)
-                    case .uncertain(let failure, _): uncertain = failure
+                    case .incomplete(let failure, _), .uncertain(let failure, _): uncertain = failure
                     case .accepted, .refused, .notSent, .notAccepted: break
                     }
                     return response
@@ -124,7 +122,6 @@ struct GuardedSubmit: Sendable {
                         requests: requests, definition: definition, digest: digest)
                     reconciliation.subject = subject
                     reconciliation.isConflict = uncertain?.status == 409
-                    reconciliation.isAccepted = isAccepted || record.isAccepted
                     if record.isAccepted { reconciliation.cause = "the service said that it has it" }
                     if let uncertain { reconciliation.cause = uncertain.title }
                     if let status = uncertain?.status, 300..<400 ~= status {

@@ -14,8 +14,6 @@ struct SubmitReconciliation: Sendable {
     var redirection: String?
     /// True if the service answered that what is submitted is in conflict with what it has: a name that is taken.
     var isConflict = false
-    /// True if the service answered that it has it, without what is captured: where nothing is found the list lags.
-    var isAccepted = false
     var subject = GuardedSubmit.Subject.submit
 
     init(requests: StageRequests, definition: RequestDefinition, digest: String) {
@@ -45,7 +43,7 @@ struct SubmitReconciliation: Sendable {
             }
         }
         // Redirected again after a look-up that found nothing, it is not sent a third time.
-        let isLastLook = isAccepted && record.misses > 0 || isResendVain && record.sends > 1
+        let isLastLook = record.isAccepted || isResendVain && record.sends > 1
         let end = isLastLook ? unsettled("nothing of it was found") : nil
         let look = Look(record: record, pause: try await context.value(of: once.settle), end: end)
         switch once.lookUp {
