@@ -127,6 +127,9 @@ struct RequestReadingTests {
     func noService() {
         let report = StageBench.report(#"{ "id": "a", "kind": "compute", "submit": { "POST": "/jobs" } }"#)
         #expect(report.contains("the stage names no service"))
+        // Also beside other mistakes.
+        let slip = StageBench.report(#"{ "id": "a", "kind": "request", "request": { "GET": "/jobs", "expct": 200 } }"#)
+        #expect(slip.contains("did you mean 'expect'?") && slip.contains("the stage names no service"))
         #expect(
             StageBench.report(#"{ "id": "a", "kind": "compute", "submit": { "POST": "http://h/jobs" } }"#).isEmpty)
     }

@@ -29,7 +29,9 @@ extension RequestDefinition {
         return FieldType(schema: fields.schema) { place, findings in
             guard let reader = ObjectReader(place, table: table, findings: findings) else { return nil }
             let definition = fields.read(reader)
-            guard reader.finish(), var definition else { return nil }
+            // With mistakes too, for its stage to find those that it has as a whole.
+            reader.finish()
+            guard var definition else { return nil }
             definition.place = place
             return definition
         }
