@@ -53,7 +53,14 @@ struct JSONNodeParserTests {
                 "unclosed object opened at line 2: add the missing “}”"
             ),
             ("[1, 2", 5, "the text ends inside an array", "unclosed array opened at line 1: add the missing “]”"),
-            ("{\"a\": [1}", 8, "“]” is expected, not “}”", "unclosed array opened at line 1"),
+            (
+                "{\"a\": [1}", 8, "“]” is expected, not “}”",
+                "add “]” for the array that opens at line 1, or write “{” there"
+            ),
+            (
+                "{\"a\": [\"b\": 1]}", 10, "a name with a value stands in an array",
+                "write { } for the [ ] that opens at line 1, or put { } around each of them"
+            ),
             ("{\"a\" 1}", 4, "a colon is missing after this name", "write \"a\": value"),
             ("{\"a\" = 1}", 5, "a colon is expected, not “=”", "write \"name\": value"),
             ("{\"a\": }", 6, "a value is missing here", "write null for no value"),

@@ -165,6 +165,10 @@ struct JSONNodeParser {
         } else if next.beginsValue {
             try note(
                 JSONSyntaxError("a comma is missing here", at: end, length: 0, hint: "put a comma after the value"))
+        } else if next == UInt8(ascii: ":"), bracket == UInt8(ascii: "]") {
+            throw JSONSyntaxError(
+                "a name with a value stands in an array", at: scanner.offset,
+                hint: "write { } for the [ ] that opens at line \(lineNumber(opening)), or put { } around each of them")
         } else {
             throw .unexpected(at: scanner.offset, in: scanner.bytes, expected: "a comma or the end of the \(kind)")
         }
@@ -175,11 +179,13 @@ struct JSONNodeParser {
     }
 
     private func mismatch(_ found: UInt8, _ wanted: UInt8, _ kind: String, from opening: Int) -> JSONSyntaxError {
+        let other = found == UInt8(ascii: "]") ? "[" : "{"
         let found = Character(Unicode.Scalar(found))
         let wanted = Character(Unicode.Scalar(wanted))
         return JSONSyntaxError(
             "“\(wanted)” is expected, not “\(found)”", at: scanner.offset,
-            hint: "unclosed \(kind) opened at line \(lineNumber(opening))")
+            hint: "add “\(wanted)” for the \(kind) that opens at line \(lineNumber(opening)), or write “\(other)” there"
+        )
     }
 }
 
