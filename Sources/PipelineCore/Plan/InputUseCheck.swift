@@ -1,6 +1,6 @@
 import JSONPath
 
-/// Checks that inputs are used as what they are: a path is no content, and a file is no list.
+/// Checks that inputs are used as what they are: a path is no content and has no members, and a file is no list.
 struct InputUseCheck {
     private let kinds: [String: InputDefinition.Kind]
     private let findings: DiagnosticCollector
@@ -30,10 +30,42 @@ struct InputUseCheck {
             place.place, "forEach needs an array, and the input '\(name)' is \(kind.noun)", hint: hint)
     }
 
-    /// Functions that take a text, given a path: they would work on the path itself.
     private func check(_ use: ReferenceUse, in draft: StageDraft) {
-        guard let function = use.reference.function, let kind = kind(of: use.reference, in: draft) else { return }
+        guard let kind = kind(of: use.reference, in: draft) else { return }
         let shown = Self.text(of: use.reference)
+        if let member = use.reference.member {
+            checkMember(member, of: shown, kind, use)
+        } else if let function = use.reference.function {
+            check(function, of: shown, kind, use)
+        }
+    }
+
+    /// Members of what has none: their value would always be null.
+    private func checkMember(_ member: String, of shown: String, _ kind: InputDefinition.Kind, _ use: ReferenceUse) {
+        if kind == .files || kind == .json || use.reference.toleratesNull { return }
+        report(
+            use, "\(shown) is \(kind.noun), and has no member '\(member)'",
+            hint: Self.function(for: member.lowercased(), of: kind).map { "write \($0)(\(shown))" }
+                ?? "an input of type \"json\" may have members")
+    }
+
+    /// The function that gives what other languages have as a member.
+    private static func function(for member: String, of kind: InputDefinition.Kind) -> String? {
+        switch (member, kind) {
+        case ("length", .string): "len"
+        case ("name", .file), ("filename", .file), ("basename", .file): "basename"
+        case ("size", .file), ("length", .file): "size"
+        case ("digest", .file), ("sha256", .file), ("hash", .file): "digest"
+        case ("content", .file), ("contents", .file), ("text", .file): "text"
+        case ("stem", .file), ("extension", .file), ("dirname", .file): member
+        default: nil
+        }
+    }
+
+    /// Functions that take a text, given a path: they would work on the path itself.
+    private func check(
+        _ function: ExpressionFunction, of shown: String, _ kind: InputDefinition.Kind, _ use: ReferenceUse
+    ) {
         let (message, hint): (String, String)
         switch (function, kind) {
         case (.base64, .file):
@@ -51,6 +83,10 @@ struct InputUseCheck {
             )
         default: return
         }
+        report(use, message, hint: hint)
+    }
+
+    private func report(_ use: ReferenceUse, _ message: String, hint: String) {
         let place = use.place.descendant(at: use.reference.range.start)
         findings.report(range: use.reference.range, pointer: place.pointer, message, hint: hint)
     }

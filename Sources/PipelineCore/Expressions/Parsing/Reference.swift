@@ -41,15 +41,16 @@ package struct Reference: Sendable, Hashable {
     package let toleratesNull: Bool
     /// The function that takes it as it is, if one does.
     let function: ExpressionFunction?
+    /// The member of it that is asked for first, where that is written as a name: `size` in `item.size`.
+    let member: String?
 
-    package init(root: Root, range: SourceRange, toleratesNull: Bool) {
-        self.init(root: root, range: range, toleratesNull: toleratesNull, function: nil)
-    }
-
-    init(root: Root, range: SourceRange, toleratesNull: Bool, function: ExpressionFunction?) {
+    init(
+        root: Root, range: SourceRange, toleratesNull: Bool, function: ExpressionFunction? = nil, member: String? = nil
+    ) {
         self.root = root
         self.range = range
         self.toleratesNull = toleratesNull
         self.function = function
+        self.member = member
     }
 }

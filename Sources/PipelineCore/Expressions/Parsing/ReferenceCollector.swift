@@ -66,7 +66,7 @@ struct ReferenceCollector {
     ) {
         let reference = Reference(
             root: Self.root(root, accessors), range: origin.source(of: range), toleratesNull: tolerant,
-            function: function)
+            function: function, member: accessors.first?.name)
         references.append(reference)
         if root == .response("body"), !accessors.isEmpty { readsMembersOfBody = true }
         visitIndices(accessors)
