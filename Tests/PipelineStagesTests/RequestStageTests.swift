@@ -63,6 +63,19 @@ struct RequestStageTests {
         #expect(try await bench(service, #""GET": "/me", \#(sign)"#).resume().tryFailure?.kind == kind)
     }
 
+    @Test("tells what S3 says in XML, and of a clock that goes wrong as such")
+    func storageError() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/a", 403, "<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>")
+        service.on("GET /v1/b", 403, "<Error><Code>RequestTimeTooSkewed</Code><Message/></Error>")
+        let denied = try #require(await bench(service, #""GET": "/a""#).resume().tryFailure?.failure)
+        #expect(denied.title.hasSuffix("answered 403 Forbidden: Access Denied"))
+        #expect(denied.hint?.contains("credentials") == true)
+        let skewed = try #require(await bench(service, #""GET": "/b""#).resume().tryFailure?.failure)
+        #expect(skewed.title.hasSuffix("answered 403 Forbidden"))
+        #expect(skewed.hint?.contains("this machine's clock") == true)
+    }
+
     @Test("says whether another try may help", arguments: [(503, AttemptFailure.Kind.answered), (404, .definite)])
     func failure(status: Int, kind: AttemptFailure.Kind) async throws {
         let service = ScriptedService()

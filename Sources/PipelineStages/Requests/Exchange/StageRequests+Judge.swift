@@ -148,6 +148,9 @@ extension StageRequests {
     private func hint(for answer: ServiceResponse, _ rendered: RenderedRequest, restart: String) -> String? {
         switch answer.judgedStatus {
         case 401, 403, 410:
+            if answer.saysSignatureIsOld {
+                return "check this machine's clock: the time of a request is part of its signature"
+            }
             let credentials = "check the credentials of \(name(of: rendered.description.url))"
             guard let renewal = rendered.definition.url.renewal(restart: restart) else {
                 return answer.status == 410 ? nil : credentials
@@ -165,10 +168,13 @@ extension StageRequests {
 
 /// Finds the message in an error body, whole: whoever shows it redacts it before it is cut.
 enum ErrorMessage {
-    /// By the author's selector, else `detail` or `title` of a problem (RFC 9457), `error.message`, `error`, `message`.
+    /// By the author's selector, else `detail` or `title` of a problem (RFC 9457), `error.message`, `error`, `message`; of
+    /// XML `Error/Message`, as S3 has it.
     static func find(in answer: ServiceResponse, by selector: Selector?) -> String? {
         if let selector { return text(selector.lenientValue(in: answer)) }
-        guard let body = try? answer.json() else { return nil }
+        guard let body = try? answer.json() else {
+            return answer.xmlText("/Error/Message").flatMap { text(.string($0)) }
+        }
         let candidates = [body["detail"], body["title"], body["error"]?["message"], body["error"], body["message"]]
         return candidates.lazy.compactMap { text($0 ?? .null) }.first
     }
