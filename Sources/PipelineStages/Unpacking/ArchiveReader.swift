@@ -12,7 +12,8 @@ final class ArchiveReader {
     /// True if its first bytes are those of a compressed file.
     let isCompressed: Bool
 
-    init(_ path: String, format: UnpackDefinition.Format) throws(UnpackFailure) {
+    /// - Parameter asFile: whether what comes out is taken for one file, whatever it looks like.
+    init(_ path: String, format: UnpackDefinition.Format, asFile: Bool = false) throws(UnpackFailure) {
         guard let handle = archive_read_new() else {
             throw .file(FileFailure(action: "read", path: path, code: ENOMEM))
         }
@@ -20,7 +21,7 @@ final class ArchiveReader {
         self.format = format
         let filter = try Self.filter(of: path, format)
         isCompressed = filter != nil
-        Self.enable(format, isCompressed: isCompressed, handle)
+        Self.enable(asFile ? .gz : format, isCompressed: isCompressed, handle)
         if let filter, Self.add(filter, handle) < CARCHIVE_WARN { throw failure }
         Self.keepNames(handle)
         guard archive_read_open_filename(handle, path, 128 << 10) >= CARCHIVE_WARN else {
@@ -113,6 +114,16 @@ final class ArchiveReader {
         // A warning here is a wrong checksum.
         guard code == CARCHIVE_OK else { throw failure }
         return (UnsafeRawBufferPointer(start: bytes, count: count), Int64(offset))
+    }
+
+    /// Returns whether all that is left is at most so many zeros.
+    func hasOnlyZeros(atMost most: Int64) throws(UnpackFailure) -> Bool {
+        while try next() != nil {
+            while let (bytes, offset) = try block() {
+                if offset + Int64(bytes.count) > most || bytes.contains(where: { $0 != 0 }) { return false }
+            }
+        }
+        return true
     }
 
     private var failure: UnpackFailure {

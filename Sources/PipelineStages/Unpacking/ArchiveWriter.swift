@@ -159,6 +159,10 @@ struct ArchiveWriter: ~Copyable {
             return .unsafe(entry: path, reason: "leads through a symbolic link of the archive")
         }
         let number = archive_errno(handle)
+        // The folder was new: what is in the way came out of the archive.
+        if [EEXIST, EISDIR, ENOTDIR, ENOTEMPTY].contains(number) {
+            return .unsafe(entry: path, reason: "the path is in the way of another entry's, or the other in its way")
+        }
         return .file(FileFailure(action: "unpack", path: "\(folder)/\(path)", code: number > 0 ? number : EIO))
     }
 }

@@ -10,7 +10,7 @@ import PipelineCore
 /// its size have been checked here, and its name is made absolute below the folder.
 struct Unpacking {
     /// The result of unpacking.
-    struct Result: Sendable {
+    struct Result: Sendable, Hashable {
         /// True if it is one file, called ``Unpacking/singleName``, instead of a folder.
         var isSingle = false
         /// Regular files; paths relative to the folder.
@@ -19,6 +19,8 @@ struct Unpacking {
 
     /// The name of what a compressed file holds, in the folder.
     static let singleName = "content"
+    /// Of a tar archive, in bytes: `tar` makes records of 10 KiB unless it is told otherwise.
+    private static let longestRecord: Int64 = 64 << 10
 
     let archive: String
     private(set) var format: UnpackDefinition.Format
@@ -59,6 +61,26 @@ struct Unpacking {
     private func copy(to writer: inout ArchiveWriter) throws(UnpackFailure) -> Result {
         if format == .gz || format == .auto, try hasNothing() { return try emptyFile() }
         let reader = try ArchiveReader(archive, format: format)
+        var result = try copyEntries(of: reader, to: &writer)
+        // To libarchive whatever begins with zeros is a tar archive without entries.
+        if writer.entries == 0, !reader.isZIP, try !isEmptyTar() {
+            guard format == .auto, reader.isCompressed else { throw .unknownForm(format) }
+            result = try copyEntries(of: ArchiveReader(archive, format: format, asFile: true), to: &writer)
+        }
+        try writer.finish()
+        if writer.entries == 0 {
+            guard reader.isPacked, format != .auto || reader.isZIP || reader.isCompressed else {
+                throw .unknownForm(format)
+            }
+            if reader.isZIP { try ZIPEnd.check(archive) }
+        }
+        result.files = writer.files
+        return result
+    }
+
+    private func copyEntries(
+        of reader: ArchiveReader, to writer: inout ArchiveWriter
+    ) throws(UnpackFailure) -> Result {
         var result = Result()
         while let entry = try reader.next() {
             guard reader.isPacked || isUnpackedAlready else { throw .unknownForm(format) }
@@ -69,16 +91,13 @@ struct Unpacking {
             }
             try writer.write(entry, of: reader, named: name)
         }
-        try writer.finish()
-        if writer.entries == 0 {
-            // Nothing at all is no archive; and to libarchive zeros are a tar archive without entries.
-            guard reader.isPacked, format != .auto || reader.isZIP || reader.isCompressed else {
-                throw .unknownForm(format)
-            }
-            if reader.isZIP { try ZIPEnd.check(archive) }
-        }
-        result.files = writer.files
         return result
+    }
+
+    /// Returns whether nothing comes out but the zeros with which a tar archive ends (ustar, "pax Interchange Format" of
+    /// POSIX.1: two blocks of 512 bytes, made up to a record).
+    private func isEmptyTar() throws(UnpackFailure) -> Bool {
+        try ArchiveReader(archive, format: format, asFile: true).hasOnlyZeros(atMost: Self.longestRecord)
     }
 
     /// True if a file that is not compressed is the one that was.

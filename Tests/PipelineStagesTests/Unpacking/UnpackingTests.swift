@@ -313,6 +313,44 @@ struct UnpackingTests {
         }
     }
 
+    /// An image of a disk became an empty folder: to libarchive it is a tar archive without entries.
+    @Test("takes a file that begins with zeros for a file", arguments: [512, 1024, 65536, 200_000])
+    func leadingZeros(count: Int) throws {
+        let content = [UInt8](repeating: 0, count: count) + Array("an image".utf8)
+        let packed = PackedFile.bytes(.gzip, [PackedFile.Entry(name: "x", content: content)])
+        let result = try unpack(packed).get()
+        #expect(result.isSingle && result.files.map(\.bytes) == [Int64(content.count)])
+        #expect(folder.read("out/content") == content)
+        for (bytes, format) in [(packed, UnpackDefinition.Format.tar), (content, .tar), (content, .auto)] {
+            FolderTree.remove(folder.path + "/out")
+            #expect(unpack(bytes, format) == .failure(.unknownForm(format)))
+            #expect(folder.names == ["archive"])
+        }
+    }
+
+    @Test("takes zeros alone for an empty tar archive where they are no more than a record, else for a file")
+    func zerosAlone() throws {
+        for (count, isSingle) in [(1024, false), (10240, false), (1 << 20, true)] {
+            let content = PackedFile.Entry(name: "x", content: [UInt8](repeating: 0, count: count))
+            let result = try unpack(PackedFile.bytes(.gzip, [content])).get()
+            #expect(result.isSingle == isSingle && result.files.count == (isSingle ? 1 : 0))
+            FolderTree.remove(folder.path + "/out")
+        }
+    }
+
+    @Test("refuses a path that is a file and a folder", arguments: [PackedFile.Form.zip, .tar])
+    func fileAndFolder(form: PackedFile.Form) {
+        for entries in [["a", "a/b"], ["a/b", "a"]] {
+            let result = unpack(PackedFile.bytes(form, entries.map { .file($0, "x") }))
+            guard case .failure(.unsafe(_, let reason)) = result else {
+                Issue.record("not refused: \(entries), \(result)")
+                continue
+            }
+            #expect(reason.contains("in the way"))
+            #expect(folder.names == ["archive"])
+        }
+    }
+
     @Test("stops at the limit, whatever the archive says of its sizes")
     func bombs() {
         let zeros = PackedFile.Entry(name: "x", content: [UInt8](repeating: 0, count: 8 << 20))
