@@ -32,8 +32,8 @@ private struct DownloadFields: Sendable {
         "Whether its SHA-256 is made although neither 'verify' nor an expression asks for it.")
     let overwrite = Field(
         "overwrite", FieldType<Setting<Bool>>.flag(), default: false,
-        "Whether an existing file is replaced, unless this job wrote it; else a different one is an error, and what came "
-            + "waits as TO.part.")
+        "Whether an existing file is replaced, unless this job wrote it, and with 'unpack' an existing folder with all "
+            + "that is in it; else a different one is an error, and what came waits as TO.part.")
     let capture = Field(
         "capture", FieldType<CaptureSet>.captures(),
         "Values from the answer, beside path, bytes and sha256; of its body when it has at most 1 MiB.")

@@ -75,9 +75,8 @@ extension DownloadOrder {
     }
 
     func exists(_ path: String, _ what: String) -> StageFailure {
-        definite(
-            "\(what) is at \(path) already, and is not replaced",
-            hint: "\"overwrite\": true or --overwrite replaces it; or choose another \"to\"")
+        let failure = DownloadStage.taken(what, path)
+        return definite(failure.title, hint: failure.hint)
     }
 
     /// Says that a request which may make something, and not only fetch it, will be sent again.

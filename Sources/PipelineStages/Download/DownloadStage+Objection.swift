@@ -46,10 +46,12 @@ extension DownloadStage {
         }
     }
 
-    private static func taken(_ what: String, _ path: String) -> StepFailure {
-        StepFailure(
+    /// The failure where something has the name of the result.
+    static func taken(_ what: String, _ path: String) -> StepFailure {
+        let all = FolderTree.isFolder(path) ? ", with all that is in it" : ""
+        return StepFailure(
             "\(what) is at \(path) already, and is not replaced",
-            hint: "\"overwrite\": true or --overwrite replaces it; or choose another \"to\"")
+            hint: "\"overwrite\": true or --overwrite replaces it\(all); or choose another \"to\"")
     }
 }
 

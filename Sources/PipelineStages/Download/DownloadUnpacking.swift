@@ -101,7 +101,8 @@ struct DownloadUnpacking {
                     "something different is at \(target) already, and is not replaced",
                     hint:
                         "what was downloaded is whole and waits as \(part.path): "
-                        + "'\(order.context.facts.overwritingCommand)' puts it there")
+                        + "'\(order.context.facts.overwritingCommand)' puts it there"
+                        + (FolderTree.isFolder(target) ? ", and removes all that is in that folder now" : ""))
             }
         }
         FolderTree.remove(stagingPath)

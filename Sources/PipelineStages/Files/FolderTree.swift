@@ -31,6 +31,12 @@ enum FolderTree {
         return names(folder).isEmpty
     }
 
+    /// Returns whether a folder is there, or a link to one.
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// The regular files, with absolute paths, in the order of these; read whole for their digests.
     static func files(in path: String) throws(FileFailure) -> [WrittenFile] {
         var found: [WrittenFile] = []

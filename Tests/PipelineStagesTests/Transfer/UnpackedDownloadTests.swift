@@ -54,7 +54,9 @@ struct UnpackedDownloadTests {
         let first = try bench(service, to: "model")
         #expect(await first.resume().finished != nil)
         let again = try bench(service, to: "model")
-        #expect(await again.resume().refusal?.contains("is at \(folder.path)/model already") == true)
+        let refused = await again.resume().failedTry?.failure
+        #expect(refused?.title.contains("is at \(folder.path)/model already") == true)
+        #expect(refused?.hint?.contains("replaces it, with all that is in it") == true)
         #expect(service.requests.count == 1)
         service.change { $0.content = PackedFile.bytes(.zip, [.file("other.obj", "v 2")]) }
         again.state.overwrites = true
