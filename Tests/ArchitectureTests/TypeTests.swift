@@ -9,7 +9,7 @@ import Testing
     private static let richer = [
         "PlannedStage": 31, "PostgresLibrary": 35, "ExchangeOptions": 29, "RequestDefinition": 19,
         "DownloadCheckpoint": 16,
-        "RequestFields": 16, "StageOptions": 17, "Scope": 18, "ServerSentEvents": 14,
+        "RequestFields": 16, "StageOptions": 17, "Scope": 19, "ServerSentEvents": 14,
         "EnginePorts": 18, "StageSample": 15,
         "UploadFields": 15, "StageFacts": 16, "PollDefinition": 18, "PollFields": 16, "JobSnapshot": 14,
         "ItemRecord": 14,

@@ -15,6 +15,9 @@ public struct Expression: Sendable {
     /// True if it reads a local file that it names itself, such as `text('prompt.md')`.
     package let namesFile: Bool
 
+    /// What its value is made of, see ``ExpressionNode/ingredients(isChanged:)``.
+    private let ingredients: [Reference.Root]
+
     let root: ExpressionNode
     let origin: TextOrigin
 
@@ -72,11 +75,14 @@ public struct Expression: Sendable {
         references = collector.references
         readsMembersOfBody = collector.readsMembersOfBody
         namesFile = collector.namesFile
+        ingredients = root.ingredients()
     }
 
     /// The value for these values of names; the same scope always gives the same.
     public func evaluate(in scope: Scope) throws(EvaluationFailure) -> JSON {
-        try ExpressionEvaluator(expression: self, scope: scope).value(of: root)
+        let value = try ExpressionEvaluator(expression: self, scope: scope).value(of: root)
+        if !ingredients.isEmpty { scope.noteMade?(value, ingredients) }
+        return value
     }
 
     /// The value of a condition, which must be a boolean.

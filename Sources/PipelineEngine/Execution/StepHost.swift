@@ -43,6 +43,9 @@ final class StepHost: StageHost {
             guard let url = input.value.string, let path = scope.facts[.copy(url: url)]?.string else { continue }
             if ports.files.fingerprint(ofFileAt: path) == nil { scope.facts[.copy(url: url)] = nil }
         }
+        scope.noteMade = { [redactor, document, stage = facts.step.stage] value, roots in
+            redactor.add(value, madeOf: roots.lazy.compactMap { $0.secretName(in: document, at: stage) })
+        }
         return scope
     }
 
@@ -267,5 +270,18 @@ extension StageFacts {
             overwrites: overwrites || record.overwrites, retry: state.table.policy(of: key, stage), outlook: outlook,
             isAttended: state.interactivity == .attended, place: stage.place, namesRead: stage.namesRead,
             keepsResponse: stage.readsResponse)
+    }
+}
+
+extension Reference.Root {
+    /// The name under which its value is hidden, if it is secret.
+    fileprivate func secretName(in document: PipelineDefinition, at stage: String) -> String? {
+        switch self {
+        case .secret(let name): name
+        case .input(let name): document.inputs.contains { $0.name == name && $0.isSecret } ? name : nil
+        case .capture(let stage, let name?): "\(stage).\(name)"
+        case .own(let name?): "\(stage).\(name)"
+        default: nil
+        }
     }
 }

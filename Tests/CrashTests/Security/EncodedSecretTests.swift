@@ -109,6 +109,46 @@ struct EncodedSecretTests {
         }
     }
 
+    /// They were shown and kept in clear: of a secret only its encodings are found.
+    @Test("in what expressions make of it, in the request and in an answer that repeats it")
+    func changed() async throws {
+        let server = try LoopbackServer { request in
+            let said = JSON.string("\(request.target) \(request.header("Authorization") ?? "")").text
+            return .json(#"{"message":\#(said)}"#, status: 422)
+        }
+        defer { server.stop() }
+        let document = """
+            { "pipeline": 1, "name": "made", "inputs": { "pair": { "type": "json", "secret": true } },
+              "stages": [ { "id": "a", "kind": "request", "request": {
+                "GET": "${{ env.SERVER_URL }}/${{ lower(secrets.PAIR) }}",
+                "query": { "key": "${{ split(secrets.PAIR, ':')[1] }}", "pin": "${{ inputs.pair.pin + '-x' }}" },
+                "with": [ { "bearer": "${{ parse(secrets.OBJECT).token }}" } ] } } ] }
+            """
+        try await withWorkplace { workplace in
+            try workplace.write("made.json", document)
+            let variables = [
+                "SERVER_URL": server.url, "PIPELINE_SECRET_PAIR": "NAME:GeHeim77",
+                "PIPELINE_SECRET_OBJECT": #"{"token":"tok-4711","scope":"all"}"#,
+            ]
+            var ends = [
+                try await workplace.run(
+                    "run", "made.json", "-v", "-i", #"pair={"pin":"90210"}"#, environment: variables)
+            ]
+            #expect(ends[0].cause == .exited(1) && ends[0].errors.contains("‹secret:PAIR›"), "\(ends[0])")
+            for arguments in [["logs", "last", "--curl"], ["logs", "last", "--har"], ["show", "last", "--json"]] {
+                ends.append(
+                    try await workplace.program.run(
+                        arguments, environment: workplace.environment(variables), folder: workplace.folder))
+            }
+            let sent = try #require(server.requests.first)
+            #expect(sent.target == "/name:geheim77?key=GeHeim77&pin=90210-x")
+            #expect(sent.header("Authorization") == "Bearer tok-4711")
+            for made in ["GeHeim77", "geheim77", "90210-x", "tok-4711"] {
+                try expectNothing(in: workplace, ends, plain: made)
+            }
+        }
+    }
+
     @Test("in captures of an answer that repeats it, which the next request gets as they were, also after a kill")
     func captured() async throws {
         let answer = JSON.string(Self.forms(of: Self.secret).joined(separator: " | ")).text

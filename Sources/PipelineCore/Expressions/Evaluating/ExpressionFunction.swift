@@ -67,6 +67,9 @@ enum ExpressionFunction: String, Sendable, CaseIterable {
         }
     }
 
+    /// True if its value is a number or a boolean, which shows nothing of what it is about.
+    var measures: Bool { [.len, .contains, .startsWith, .endsWith].contains(self) }
+
     /// The form of a call: `replace(text, old, new)`.
     var signature: String { "\(rawValue)(\(parameters.joined(separator: ", ")))" }
 

@@ -56,6 +56,8 @@ public struct Scope: Sendable {
     package var facts: KnownFacts
     /// The folder that relative paths in file functions belong to, absolute.
     package var baseFolder: String
+    /// Told of each value that an expression has made of others, and of which: what is made of a secret is one.
+    package var noteMade: (@Sendable (JSON, [Reference.Root]) -> Void)?
 
     package init(
         inputs: JSONObject = JSONObject(), env: [String: String?] = [:], secrets: [String: String] = [:],

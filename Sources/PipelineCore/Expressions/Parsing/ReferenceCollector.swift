@@ -72,7 +72,7 @@ struct ReferenceCollector {
         visitIndices(accessors)
     }
 
-    private static func root(
+    static func root(
         _ root: ExpressionNode.PathRoot, _ accessors: [ExpressionNode.Accessor]
     ) -> Reference.Root {
         switch root {
