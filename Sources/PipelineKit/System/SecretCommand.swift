@@ -119,7 +119,10 @@ final class SecretCommand: Sendable {
             let result = try await Subprocess.run(
                 program, arguments: Arguments(Array(words.dropFirst()) + [name]), output: .string(limit: 64 << 10),
                 error: .string(limit: 64 << 10))
-            if result.terminationStatus.isSuccess { return .value(LineEnd.removed(from: result.standardOutput)) }
+            if result.terminationStatus.isSuccess {
+                let value = LineEnd.removed(from: result.standardOutput)
+                return value.isEmpty ? .problem("printed nothing") : .value(value)
+            }
             let said = result.standardError.split(separator: "\n").last.map { ": \($0.prefix(200))" } ?? ""
             let status =
                 switch result.terminationStatus {
