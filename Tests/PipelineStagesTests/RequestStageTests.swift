@@ -47,9 +47,11 @@ struct RequestStageTests {
 
     /// It failed for good at services that answer in JSON.
     @Test(
-        "is tried again with another signature where the one that it waited with was too old",
+        "is tried again where its signature was too old when it came, or the rest of it too slow",
         arguments: [
             (403, "<Error><Code>RequestTimeTooSkewed</Code></Error>", AttemptFailure.Kind.answered),
+            (400, "<Error><Code>RequestTimeout</Code></Error>", .answered),
+            (400, "<Error><Code>BadDigest</Code></Error>", .definite),
             (
                 403, #"{"__type": "a.b#InvalidSignatureException", "message": "Signature expired: 1 is before 2"}"#,
                 .answered

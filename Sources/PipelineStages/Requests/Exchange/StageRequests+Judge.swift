@@ -46,16 +46,16 @@ extension StageRequests {
         }
     }
 
-    /// Returns whether a signature was too old when it came, and another one is better. A request may have waited for
-    /// its turn longer than the quarter of an hour for which one is good: the next is new. A token that has ended is told with
-    /// 400, and is worth another try where there is a new one.
+    /// Returns whether a signature was too old when it came, or the rest of the request too slow, and another one is better. A
+    /// request may have waited for its turn longer than the quarter of an hour for which one is good: the next is new. A token
+    /// that has ended is told with 400, and is worth another try where there is a new one.
     func isOutdated<Checkpoint>(
         _ answer: ServiceResponse, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) async -> Bool {
         guard [400, 403].contains(answer.status), rendered.decorators.contains(where: { $0 is AWSSignature }) else {
             return false
         }
-        if answer.saysSignatureIsOld { return true }
+        if answer.saysSignatureIsOld || answer.saysRequestStalled { return true }
         return answer.saysTokenIsOld ? await context.renewSecrets(since: rendered.secrets) : false
     }
 
@@ -137,26 +137,31 @@ extension StageRequests {
     ) -> StepFailure {
         let found = ErrorMessage.find(in: answer, by: rendered.definition.error)
         let message = found.map { ": \(ShownText.excerpt($0, in: context))" } ?? ""
+        let name = name(of: rendered.description.url)
+        let renewal = rendered.definition.url.renewal(restart: context.facts.restartCommand)
         return failure(
-            "\(name(of: rendered.description.url)) answered \(StatusText.describe(answer.status))\(message)", answer,
-            of: rendered,
+            "\(name) answered \(StatusText.describe(answer.status))\(message)", answer, of: rendered,
             hint: RedirectAdvice.text(after: rendered.definition.method, answer, in: context)
                 ?? RateLimit.hint(after: answer, saying: message)
-                ?? hint(for: answer, rendered, restart: context.facts.restartCommand), in: context)
+                ?? StatusAdvice.text(for: answer, at: name, renewal: renewal, isOfService: service != nil), in: context)
     }
+}
 
-    private func hint(for answer: ServiceResponse, _ rendered: RenderedRequest, restart: String) -> String? {
+/// What to do about a status that was not expected.
+private enum StatusAdvice {
+    /// - Parameters:
+    ///   - renewal: how the URL is made anew, where a stage made it.
+    ///   - isOfService: whether the request is a path at a service.
+    static func text(for answer: ServiceResponse, at name: String, renewal: String?, isOfService: Bool) -> String? {
         switch answer.judgedStatus {
         case 401, 403, 410:
             if answer.saysSignatureIsOld {
                 return "check this machine's clock: the time of a request is part of its signature"
             }
-            let credentials = "check the credentials of \(name(of: rendered.description.url))"
-            guard let renewal = rendered.definition.url.renewal(restart: restart) else {
-                return answer.status == 410 ? nil : credentials
-            }
+            let credentials = "check the credentials of \(name)"
+            guard let renewal else { return answer.status == 410 ? nil : credentials }
             return answer.status == 410 ? renewal : "\(renewal); or \(credentials)"
-        case 404 where service != nil: return "check the path, and the url of \(name(of: rendered.description.url))"
+        case 404 where isOfService: return "check the path, and the url of \(name)"
         case 407: return "a proxy wants user and password in its URL: check \"proxy\" and http_proxy"
         case 429:
             return "the service wants fewer requests: \"limits\" sets \"requestsPerSecond\", \"retry\" how long to try"
@@ -224,6 +229,9 @@ extension ServiceResponse {
         default: return false
         }
     }
+
+    /// True if the service waited in vain for the rest of a request.
+    fileprivate var saysRequestStalled: Bool { awsError.code == "RequestTimeout" }
 
     /// True if the session's token has ended.
     fileprivate var saysTokenIsOld: Bool {

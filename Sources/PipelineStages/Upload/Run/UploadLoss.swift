@@ -71,9 +71,12 @@ struct UploadLoss {
                 "\(sentence), and \"request\" names no way to make another",
                 hint: "'pipeline retry \(context.facts.job) --from \(maker)' gets a new one", response, rendered)
         }
-        var title = "\(sign.sentence(of: name)); \(SizeText.describe(stake(writer))) are lost and sent again"
         // Handed to the network is not taken by the service; but it can't be told apart.
         let progress = writer.checkpoint.progress
+        let stake = stake(writer)
+        let lost = stake > 0 ? "\(SizeText.describe(stake)) are lost and sent again" : "what it had is sent again"
+        let hasExpired = progress.keptUntil.map { $0 <= context.now } ?? false
+        var title = (hasExpired ? "the upload has expired at \(name)" : sign.sentence(of: name)) + "; \(lost)"
         let wasHandedOver = progress.handedOver + progress.confirmed >= attempt.source.size
         let wasWhole = sign == .goneWhole || writer.checkpoint.phase.mayBeComplete && wasHandedOver
         if wasWhole {
