@@ -156,6 +156,8 @@ package final class ExchangeFiles: ExchangeLog {
         var wanted = isKept.reversed().makeIterator()
         var gathered: [UInt8] = []
         let draft = "\(path).\(getpid())"
+        // A process of that number may have left one.
+        unlink(draft)
         eachLine(of: path) { line in
             if wanted.next() == true { gathered += line }
             guard gathered.count >= Self.mostOfJob else { return }

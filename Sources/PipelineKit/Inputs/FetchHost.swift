@@ -28,7 +28,7 @@ struct FetchHost: StageHost {
     }
 
     func commit(checkpoint: [UInt8], captures: JSONObject?, progressed: Bool) async throws(StageFailure) {
-        guard FileContent.write(checkpoint, to: "\(path).new"), rename("\(path).new", path) == 0 else {
+        guard FileContent.replace(path, with: checkpoint) else {
             throw .definite(
                 StepFailure("cannot write \(path): \(FileContent.reason)", hint: "make room in the state folder"))
         }

@@ -43,6 +43,27 @@ package enum FileContent {
         return write(bytes, to: descriptor)
     }
 
+    /// Puts the bytes in the place of a file, whole and on the disk when it returns; false with `errno` set when that can't be,
+    /// and then nothing has changed but perhaps the file's durability.
+    package static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
+        let draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        guard write(bytes, to: draft), sync(draft), rename(draft, path) == 0 else {
+            let code = errno
+            unlink(draft)
+            errno = code
+            return false
+        }
+        return sync(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) + "/")
+    }
+
+    /// Has a file, or the names in a folder, written to the disk.
+    private static func sync(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
+    }
+
     /// Writes all of the bytes, whatever the other end takes at a time; false with `errno` set when that can't be.
     ///
     /// Waits for a pipe that is full also where another process made it one that does not block (`O_NONBLOCK`), as Node

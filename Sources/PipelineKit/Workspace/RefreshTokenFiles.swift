@@ -20,19 +20,8 @@ struct RefreshTokenFiles: RefreshTokenStore {
     func keep(_ token: String, of original: String, for account: String) {
         mkdir("\(folder)/tokens", 0o700)
         guard let key = try? HashKey(folder: folder) else { return }
-        let path = path(of: original, account, key)
-        let draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36))"
-        // Renamed only when it is whole: the first token may be worth nothing by now.
-        guard FileContent.write(key.seal(Array(token.utf8), under: original), to: draft), rename(draft, path) == 0
-        else {
-            unlink(draft)
-            return
-        }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        if descriptor >= 0 {
-            fsync(descriptor)
-            close(descriptor)
-        }
+        // The first token may be worth nothing by now: one that was kept stays until the next is on the disk.
+        _ = FileContent.replace(path(of: original, account, key), with: key.seal(Array(token.utf8), under: original))
     }
 
     func turn(of original: String, for account: String) -> (any Sendable)? {
