@@ -8,7 +8,7 @@ import Synchronization
 /// The jobs of one state folder as the background owner has them.
 final class DaemonJobs: JobSource {
     /// The request of a person by name, until the job is taken up.
-    private struct Named {
+    private struct Named: Equatable {
         var retriesFailed = false
         /// The end of the job that is to be tried again; nil for one that had not ended, or is not known.
         var ended: Timestamp?
@@ -188,15 +188,22 @@ final class DaemonJobs: JobSource {
     // MARK: Opening
 
     func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle? {
-        state.withLock { $0.working += 1 }
-        if let handle = try await open(job) { return handle }
-        state.withLock { $0.working -= 1 }
-        return nil
+        let named = state.withLock { state in
+            state.working += 1
+            return state.named[job]
+        }
+        // What was asked for stands until it was done or refused: after a failure that may pass it is taken up once more.
+        let handle = try await open(job, named)
+        state.withLock { state in
+            if state.named[job] == named { state.named[job] = nil }
+            if handle == nil { state.working -= 1 }
+        }
+        return handle
     }
 
-    private func open(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle? {
+    private func open(_ job: JobID, _ named: Named?) async throws(JournalFailure) -> Engine.JobHandle? {
         if batches.knock(job) { return nil }
-        var named = state.withLock { $0.named.removeValue(forKey: job) }
+        var named = named
         guard let snapshot = try await journal.snapshot(of: job) else { return nil }
         if named?.isDone(by: snapshot) == true { named = nil }
         guard Self.mayTake(snapshot, named) else {
