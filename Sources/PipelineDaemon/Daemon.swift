@@ -81,7 +81,7 @@ final class Daemon: Sendable {
         }
         jobs.run(on: scheduler)
         let seal = try workspace.captureSeal(of: journal)
-        callbacks = try workspace.callbackAddresses().map { [journal, jobs, clock] addresses in
+        callbacks = try workspace.callbackAddresses(of: journal).map { [journal, jobs, clock] addresses in
             CallbackHandler(
                 journal: journal, addresses: addresses, plans: plans, jobs: jobs, clock: clock,
                 randomness: SystemRandomness(), seal: seal, log: named)

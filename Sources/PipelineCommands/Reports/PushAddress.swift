@@ -8,10 +8,10 @@ struct PushAddress {
     private let url: String
 
     /// Nil for a step that waits for no push, or hands its address out by itself, and without a public address.
-    init?(of step: StepKey, in job: JobSnapshot, _ plan: Plan?, _ workspace: Workspace) throws {
+    init?(of step: StepKey, in job: JobSnapshot, _ plan: Plan?, _ addresses: CallbackAddresses?) {
         let own = job.submits[step]?.key ?? job.record.submitName(of: step).key(ofGeneration: 1)
         guard case .waiting = job.steps[step]?.state, let stage = plan?.stage(step.stage)?.stage, stage.callback != nil,
-            stage.work == .wait, let url = try workspace.callbackAddresses()?.url(job.record.id, step, own)
+            stage.work == .wait, let url = addresses?.url(job.record.id, step, own)
         else { return nil }
         self.url = url
     }

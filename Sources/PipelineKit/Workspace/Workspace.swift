@@ -145,7 +145,7 @@ package final class Workspace: Sendable {
         ports.isWatched = { journal.isWatched($0) }
         ports.seal = seal(of: journal, else: key)
         ports.sinks = sinks(showLine: showLine)
-        if let addresses = try callbackAddresses() { ports.callbackURL = addresses.url }
+        if let addresses = callbackAddresses(under: key) { ports.callbackURL = addresses.url }
         return Engine(ports: ports)
     }
 
@@ -205,9 +205,13 @@ package final class Workspace: Sendable {
     }
 
     /// The addresses of pushes; nil without a public address.
-    package func callbackAddresses() throws(JournalFailure) -> CallbackAddresses? {
+    package func callbackAddresses(of journal: Journal) throws(JournalFailure) -> CallbackAddresses? {
+        guard settings.callbackURL != nil else { return nil }
+        return callbackAddresses(under: try hashKey(of: journal))
+    }
+
+    private func callbackAddresses(under key: HashKey) -> CallbackAddresses? {
         guard let base = settings.callbackURL else { return nil }
-        let key = try hashKey(of: settings.journalAddress == nil ? nil : try openJournal())
         return CallbackAddresses(base: base) { key.token(job: $0, step: $1, own: $2) }
     }
 

@@ -45,12 +45,13 @@ struct WhyCommand: WorkspaceCommand {
         let held = try await blockedSteps(of: found, plan, journal)
         let background = try await background(of: found.snapshot, plan, journal, workspace)
         let untold = found.snapshot.notifications.values.filter { $0.problem != nil }.sorted { $0.id < $1.id }
+        let addresses = held.isEmpty ? nil : try workspace.callbackAddresses(of: journal)
         let exchanges = held.isEmpty ? [] : workspace.exchanges.records(of: found.snapshot.record.id)
         if json {
-            let steps = try held.map {
+            let steps = held.map {
                 Self.json(
                     $0, pressed: pressing($0, found.snapshot, plan), LastResponse(of: $0.step, in: exchanges),
-                    try PushAddress(of: $0.step, in: found.snapshot, plan, workspace))
+                    PushAddress(of: $0.step, in: found.snapshot, plan, addresses))
             }
             console.data(
                 JSON.object([
@@ -72,7 +73,7 @@ struct WhyCommand: WorkspaceCommand {
                 let pressed = pressing(step, found.snapshot, plan)
                 let response = LastResponse(of: step.step, in: exchanges)
                 Self.lines(step, pressed: pressed, response, hint: hints[step.step]).forEach { console.data($0) }
-                if let address = try PushAddress(of: step.step, in: found.snapshot, plan, workspace) {
+                if let address = PushAddress(of: step.step, in: found.snapshot, plan, addresses) {
                     console.data("  \(address.line)")
                 }
             }
