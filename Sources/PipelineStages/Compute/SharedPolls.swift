@@ -131,13 +131,14 @@ package final class SharedPolls: Sendable {
         var ids = [id]
         var asked: Set<String> = [id]
         for (_, other) in others where asked.insert(other.id).inserted { ids.append(other.id) }
+        let byID = Dictionary(grouping: others, by: \.value.id)
         let earliest = ([deadline] + others.map(\.value.deadline)).compactMap(\.self).min()
         var mine: ServiceResponse?
         for start in stride(from: 0, to: ids.count, by: max(1, atMost)) {
-            let chunk = Array(ids[start..<min(start + max(1, atMost), ids.count)])
-            let entries = await ask(chunk, earliest)
+            let chunk = ids[start..<min(start + max(1, atMost), ids.count)]
+            let entries = await ask(Array(chunk), earliest)
             mine = mine ?? entries[id]
-            for (ticket, other) in others where chunk.contains(other.id) {
+            for (ticket, other) in chunk.flatMap({ byID[$0] ?? [] }) {
                 take(ticket, in: group)?.answer.resume(returning: entries[other.id])
             }
         }

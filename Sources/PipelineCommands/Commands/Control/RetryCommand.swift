@@ -143,13 +143,14 @@ struct RetryCommand: WorkspaceCommand {
         var mended: [MendedDocument] = []
         var reconciled: [(job: JobRecord, resolutions: [StepKey: Resolution])] = []
         let scope = from.map(RestartScope.from) ?? .failed
+        let plans = PlanCache(session.workspace)
         for brief in jobs {
             let job = try await session.whole(brief)
             if let owner = job.owner { throw JournalFailure.owned(by: owner) }
             try await job.checkMachine(in: session.journal)
             let record = job.snapshot.record
             let submits = UnknownSubmits(of: job.snapshot, in: session.workspace.exchanges.records(of: record.id))
-            let decision = try await Self.decide(job, PlanCache(session.workspace), from: from, item: nil)
+            let decision = try await Self.decide(job, plans, from: from, item: nil)
             let isUnknown = if case .unknown = decision { true } else { false }
             if isUnknown, from != nil || !submits.mayBeReconciled {
                 return try await session.refuseUnknown(job.snapshot)
