@@ -172,7 +172,7 @@ extension ClosedService {
 
 /// A word for a shell.
 enum ShellWord {
-    /// The word in single quotes where it needs them.
+    /// The word in quotes where it needs them.
     static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { byte in
             switch byte {
@@ -182,7 +182,6 @@ enum ShellWord {
             default: false
             }
         }
-        return isPlain
-            ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        return isPlain && !word.isEmpty ? word : CurlLine.quoted(word)
     }
 }

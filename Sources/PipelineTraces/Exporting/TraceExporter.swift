@@ -221,8 +221,8 @@ package final class TraceExporter: Sendable {
             try await source.keep(cursor, of: job)
             return true
         } catch {
-            // The job is gone, or the journal is closed: nothing of it can be exported any more.
-            return true
+            // Of a job that is gone, or a journal that is closed, nothing can be exported any more.
+            return !error.mayPass
         }
     }
 
