@@ -9,13 +9,6 @@ package protocol MetricsJournal: Sendable {
     func gauges(at now: Timestamp) async throws(JournalFailure) -> [MetricGauge]
 }
 
-extension MetricsJournal {
-    /// Nothing, of a journal that keeps none.
-    package func measured() async throws(JournalFailure) -> Measurements { Measurements() }
-    /// Nothing, of a journal that can't tell.
-    package func gauges(at now: Timestamp) async throws(JournalFailure) -> [MetricGauge] { [] }
-}
-
 /// One value of a gauge.
 package struct MetricGauge: Sendable, Hashable {
     package let metric: Metric

@@ -1,7 +1,6 @@
 /// The part of a journal that people look over many jobs with: pages of jobs, counts, and what has changed since.
 ///
-/// Nothing here is needed to run a job. A journal that implements none of it is still shown, by the defaults below, which
-/// read all jobs.
+/// Nothing here is needed to run a job.
 package protocol JournalOverview: Sendable {
     /// The jobs that the query selects, newest first, as a list shows them.
     func page(_ query: JobPageQuery) async throws(JournalFailure) -> [OwnedJob]
@@ -56,19 +55,6 @@ package struct JobPageQuery: Sendable, Hashable {
     /// True if nothing is asked for but a place: then a batch is one row, and its items' jobs are left out.
     package var isUnfiltered: Bool {
         phase == nil && pipeline == nil && batch == nil && text == nil && since == nil
-    }
-
-    /// Returns whether the job belongs to what the query selects, its place and limit aside.
-    func selects(_ job: OwnedJob) -> Bool {
-        let record = job.snapshot.record
-        if let phase, job.snapshot.phase(isOwned: job.owner != nil) != phase { return false }
-        if let pipeline, record.pipeline != pipeline { return false }
-        if let batch, record.item?.batch != batch { return false }
-        if let since, record.started < since { return false }
-        guard let text else { return true }
-        let wanted = text.lowercased()
-        let held = [record.key, record.pipeline, record.item?.key, job.snapshot.failure?.failure.title]
-        return record.id.text.hasPrefix(wanted) || held.contains { $0?.lowercased().contains(wanted) == true }
     }
 }
 
@@ -136,81 +122,5 @@ package struct ItemEnds: Sendable, Hashable {
         self.slot = slot
         self.state = state
         self.count = count
-    }
-}
-
-extension JournalOverview where Self: Journal & BatchJournal {
-    package func page(_ query: JobPageQuery) async throws(JournalFailure) -> [OwnedJob] {
-        let all = try await jobs(JobQuery(pipeline: query.pipeline, isBrief: true))
-        let rest = all.drop { job in query.before.map { job.snapshot.record.id >= $0 } ?? false }
-        return Array(rest.lazy.filter(query.selects).prefix(query.limit))
-    }
-
-    package func counts(_ query: JobPageQuery) async throws(JournalFailure) -> [JobPhase: Int] {
-        var open = query
-        open.phase = nil
-        return try await jobs(JobQuery(pipeline: query.pipeline, isBrief: true)).filter(open.selects).reduce(into: [:])
-        {
-            $0[$1.snapshot.phase(isOwned: $1.owner != nil), default: 0] += 1
-        }
-    }
-
-    /// As good as it gets without a number that is kept: the sum of all jobs' events.
-    package func lastChange() async throws(JournalFailure) -> Int64 {
-        try await jobs(JobQuery(limit: 200)).reduce(0) { $0 + Int64($1.snapshot.sequence) }
-    }
-
-    package func changes(after change: Int64, limit: Int) async throws(JournalFailure) -> [JobChange] {
-        let last = try await lastChange()
-        guard last > change else { return [] }
-        return try await jobs(JobQuery(limit: limit, isBrief: true)).map {
-            JobChange(number: last, job: $0.snapshot.record.id)
-        }
-    }
-
-    package func owners() async throws(JournalFailure) -> [OwnerSummary] {
-        let living = try await jobs(JobQuery(isUnfinished: true, isBrief: true)).compactMap(\.owner)
-        return Dictionary(grouping: living) { $0 }.map {
-            OwnerSummary(owner: $0.key, isAlive: true, jobs: $0.value.count)
-        }
-    }
-
-    package func runs(of pipeline: String, limit: Int) async throws(JournalFailure) -> [JobRun] {
-        try await jobs(JobQuery(pipeline: pipeline, isBrief: true)).lazy.compactMap { job in
-            job.snapshot.ended.map { ended in
-                JobRun(
-                    job: job.snapshot.record.id, started: job.snapshot.record.started, ended: ended,
-                    outcome: job.snapshot.outcome)
-            }
-        }.prefix(limit).reversed()
-    }
-
-    package func computations() async throws(JournalFailure) -> [StageCount] {
-        var counts: [[String]: Int] = [:]
-        for job in try await jobs(JobQuery(isUnfinished: true)) {
-            for (key, submit) in job.snapshot.submits where submit.phase != .intent && submit.phase != .refused {
-                guard job.snapshot.steps[key]?.state.isEnded == false else { continue }
-                counts[[job.snapshot.record.pipeline, key.stage], default: 0] += 1
-            }
-        }
-        return counts.map { StageCount(pipeline: $0.key[0], stage: $0.key[1], count: $0.value) }
-    }
-
-    package func itemEnds(
-        of batch: JobID, since: Timestamp, slot: Duration
-    ) async throws(JournalFailure) -> [ItemEnds] {
-        var counts: [Int: [ItemRecord.State: Int]] = [:]
-        for item in try await items(of: batch, in: [.succeeded, .failed, .cancelled], after: 0, limit: .max) {
-            guard let ended = item.ended, ended >= since else { continue }
-            counts[Int((ended - since).seconds / max(slot.seconds, 0.001)), default: [:]][item.state, default: 0] += 1
-        }
-        return counts.flatMap { slot, states in
-            states.map { ItemEnds(slot: slot, state: $0.key, count: $0.value) }
-        }.sorted { ($0.slot, $0.state.rawValue) < ($1.slot, $1.state.rawValue) }
-    }
-
-    package func slowestItems(of batch: JobID, limit: Int) async throws(JournalFailure) -> [ItemRecord] {
-        let ended = try await items(of: batch, in: [.succeeded, .failed], after: 0, limit: .max)
-        return Array(ended.sorted { $0.seconds ?? 0 > $1.seconds ?? 0 }.prefix(limit))
     }
 }

@@ -72,12 +72,3 @@ package protocol TraceJournal: Sendable {
     /// The jobs of which something may be left to export, oldest first.
     func openTraces(limit: Int) async throws(JournalFailure) -> [JobID]
 }
-
-extension TraceJournal {
-    /// Nil, of a journal that remembers nothing.
-    package func traceCursor(of job: JobID) async throws(JournalFailure) -> TraceCursor? { nil }
-    /// Keeps nothing.
-    package func keep(_ cursor: TraceCursor, of job: JobID) async throws(JournalFailure) {}
-    /// None.
-    package func openTraces(limit: Int) async throws(JournalFailure) -> [JobID] { [] }
-}
