@@ -103,7 +103,12 @@ struct UploadStage: Stage {
         case .success(let response):
             let isRefusal = [401, 403, 408, 423, 425, 429].contains(response.status)
             guard isRefusal || (response.status >= 500 && response.status != 501) else { return }
-            _ = try await requests.requests.judge(response, of: rendered, in: context)
+            do throws(StageFailure) {
+                _ = try await requests.requests.judge(response, of: rendered, in: context)
+            } catch .failed(let failed) where response.status == 423 {
+                // The request that just broke off holds it for a while.
+                throw .failed(AttemptFailure(failed.failure, kind: .answered, retryAfter: failed.retryAfter))
+            }
         }
     }
 

@@ -30,6 +30,8 @@ final class TusService: LoopbackService {
         var headFields = [("Retry-After", "0")]
         /// Statuses of the next answers to PATCH, before their bodies are read.
         var refusals: [Int] = []
+        /// Statuses of the next answers to DELETE.
+        var removals: [Int] = []
         /// Says nothing to so many final appends, after having taken them.
         var lostAnswers = 0
         /// Most bytes of one append.
@@ -86,6 +88,8 @@ final class TusService: LoopbackService {
         case "HEAD": return offset(request)
         case "PATCH": return append(request)
         case "DELETE":
+            let refusal = state.withLock { $0.faults.removals.isEmpty ? nil : $0.faults.removals.removeFirst() }
+            if let refusal { return Self.status(refusal) }
             let removed = state.withLock { $0.uploads.removeValue(forKey: request.path) }
             return Self.status(removed == nil ? 404 : 204)
         default: return Self.status(405)

@@ -357,6 +357,21 @@ struct TusUploadTests {
         #expect(service.uploads.isEmpty)
     }
 
+    /// It was told once, and the upload stayed at the service.
+    @Test("is removed once the service lets go of the request that was broken off")
+    func cancelLocked() async throws {
+        let service = try TusService(.init(cuts: [.max, 1_000_000], removals: [423]))
+        let bench = try bench(service.url)
+        _ = await bench.resume()
+        guard case .failed(let locked) = await bench.cancel() else {
+            Issue.record("it has not been removed")
+            return
+        }
+        #expect(locked.kind == .answered)
+        #expect(await bench.cancel() == nil)
+        #expect(service.uploads.isEmpty)
+    }
+
     /// A disk that was away for a moment had the whole upload removed at the service.
     @Test("of a file that is away fails, keeps what is at the service, and goes on when the file is back")
     func away() async throws {
