@@ -99,7 +99,6 @@ package final class PostgresConnection {
     deinit { library.finish(handle) }
 
     package var socket: Int32 { library.socket(handle) }
-    package var serverVersion: Int { Int(library.serverVersion(handle)) }
 
     /// Makes all that follows see the schema's tables, and finds out whether a pooler stands between.
     package func enter(schema: String) throws(PostgresError) {

@@ -16,10 +16,4 @@ struct Lognormal: Sendable, Hashable {
 
     /// The probability of more than the seconds whose natural logarithm is given.
     func survival(ofLogarithm logarithm: Double) -> Double { Normal.cumulative((center - logarithm) / spread) }
-
-    /// The probability of more than `seconds`.
-    func survival(_ seconds: Double) -> Double {
-        guard seconds > 0 else { return 1 }
-        return survival(ofLogarithm: Normal.logarithm(seconds))
-    }
 }

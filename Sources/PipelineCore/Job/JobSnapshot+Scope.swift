@@ -23,14 +23,6 @@ extension JobSnapshot {
         return scope
     }
 
-    /// The state in which expressions have read a file; nil for one that none has read.
-    package func fingerprint(ofFileAt path: String) -> String? {
-        for (fact, value) in facts where fact.path == path {
-            if let fingerprint = FileFact(value).fingerprint { return fingerprint }
-        }
-        return nil
-    }
-
     /// Returns the same from what is journaled alone.
     package func documentScope() -> Scope { documentScope(environment: environment) }
 

@@ -68,9 +68,6 @@ public struct StageReading {
     package let decorators: [[DecoratorDefinition]]
     package let retry: RetryPolicy
 
-    /// The service that the stage names; nil when it names none.
-    package var service: ServiceDefinition? { sharedService.wrappedValue }
-
     /// The mistakes and declarations of the whole document.
     public var findings: DiagnosticCollector { reader.findings }
 

@@ -33,8 +33,6 @@ struct CallbackRequest: Sendable {
     var answer: ServiceResponse {
         ServiceResponse(status: 200, headers: headers, url: "http://callback\(path)", body: body)
     }
-
-    /// A name or a value of a query, in which `+` stands for a blank too, as forms have it.
 }
 
 /// The response of the receiver.

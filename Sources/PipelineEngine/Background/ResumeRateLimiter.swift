@@ -63,12 +63,6 @@ package actor ResumeRateLimiter {
         return wasDelayed
     }
 
-    /// The ledger with all that other processes have journaled.
-    package func current() async -> ResumeLedger {
-        await readRows()
-        return ledger
-    }
-
     /// After the clock was set the ledger is made of the rows again: times of the old clock mean nothing any more.
     private func forgetOldClock() {
         let now = clock.reading

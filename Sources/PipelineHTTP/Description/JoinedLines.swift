@@ -26,17 +26,6 @@ final class JoinedLines {
         return done
     }
 
-    /// Gives all bytes in pieces, in order.
-    func forEach(_ take: (UnsafeRawBufferPointer) -> Void) throws(RequestFailure) {
-        let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
-        defer { space.deallocate() }
-        while true {
-            let count = try read(into: space)
-            if count == 0 { return }
-            take(UnsafeRawBufferPointer(rebasing: space[..<count]))
-        }
-    }
-
     /// Passes over bytes; false when there are fewer.
     func skip(_ count: Int64) throws(RequestFailure) -> Bool {
         let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)

@@ -12,7 +12,7 @@ struct ShortProgram: Sendable {
     let folder: String?
     var limit = Duration.seconds(30)
 
-    /// Runs it, and returns how it ended: nil for success, else one sentence with the last of what it said.
+    /// Runs it until it has ended well; the failure is one sentence with the last of what it said.
     ///
     /// Cancelling the task ends the program with all that it started: first by SIGTERM, then by SIGKILL.
     func run(input: [UInt8]) async throws(NotificationFailure) {

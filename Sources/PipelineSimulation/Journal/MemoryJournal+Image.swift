@@ -22,8 +22,6 @@ extension MemoryJournal {
 
         package init() {}
 
-        /// The jobs' ids, oldest first.
-        package var jobs: [JobID] { rows.keys.sorted() }
         /// The job as it was committed last.
         package func snapshot(of job: JobID) -> JobSnapshot? { rows[job]?.snapshot }
         /// All journaled events of the job, in order.

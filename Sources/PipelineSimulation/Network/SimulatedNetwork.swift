@@ -7,7 +7,6 @@ package final class SimulatedNetwork: Sendable {
         var weather = NetworkWeather.calm
         var isDown = false
         var lastExchange: UInt64 = 0
-        var faults: [NetworkFault: Int] = [:]
     }
 
     package let simulation: Simulation
@@ -26,8 +25,6 @@ package final class SimulatedNetwork: Sendable {
         set { state.withLock { $0.isDown = newValue } }
     }
 
-    /// The number of times that each fault occurred.
-    package var faults: [NetworkFault: Int] { state.withLock { $0.faults } }
     func nextExchange() -> UInt64 {
         state.withLock { state in
             state.lastExchange += 1
@@ -38,16 +35,11 @@ package final class SimulatedNetwork: Sendable {
     /// Chooses what befalls an exchange; `mayRepeat` says that a request which arrives twice does no harm.
     func chooseFault(mayRepeat: Bool) -> NetworkFault? {
         let (weather, isDown) = state.withLock { ($0.weather, $0.isDown) }
-        if isDown { return count(.refused) }
+        if isDown { return .refused }
         let random = simulation.randomness
         guard !weather.faults.isEmpty, random.chance(weather.faultChance) else { return nil }
         let fault = random.element(of: weather.faults)
-        return fault == .duplicated && !mayRepeat ? nil : count(fault)
-    }
-
-    private func count(_ fault: NetworkFault) -> NetworkFault {
-        state.withLock { $0.faults[fault, default: 0] += 1 }
-        return fault
+        return fault == .duplicated && !mayRepeat ? nil : fault
     }
 
     /// The time that a request or answer is under way.

@@ -28,8 +28,6 @@ package final class SimulatedProcess: CrashProbe {
     }
 
     package var isDead: Bool { state.withLock { $0.isDead } }
-    /// The number of points of its ports and of its code that it has passed.
-    package var passes: Int { state.withLock { $0.passes } }
 
     /// Has something happen to the process (its death, a stop) soon after the given number of points from now: at
     /// once, or at an await that the seed chooses.

@@ -17,8 +17,6 @@ struct TimerQueue {
     private var actions: [Int: @Sendable () -> Void] = [:]
     private var lastID = 0
 
-    var isEmpty: Bool { actions.isEmpty }
-
     /// Schedules an action; the number cancels it.
     mutating func schedule(at time: Timestamp, _ action: @escaping @Sendable () -> Void) -> Int {
         lastID += 1

@@ -21,7 +21,7 @@ struct DownloadSession: Sendable, Equatable {
     var hasFinalDigest = false
     /// True if the method has ranges at all: only GET has (section 14.2).
     var allowsRanges = true
-    /// The statuses that the author counts as success; nil for the default.
+    /// Returns whether the author counts a status as success.
     var expected: @Sendable (Int) -> Bool = { $0 == 200 || $0 == 203 }
 
     /// The meaning of a response's head.

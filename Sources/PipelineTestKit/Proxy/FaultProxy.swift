@@ -28,9 +28,6 @@ package final class FaultProxy: Sendable {
 
     package var url: String { "http://127.0.0.1:\(port)" }
 
-    /// The number of connections that clients have made.
-    package var connectionCount: Int { state.withLock { $0.connectionCount } }
-
     /// The number of connections that have gone wrong in their middle so far.
     package var faultCount: Int { state.withLock { $0.faultCount } }
 

@@ -99,6 +99,4 @@ extension JSONNode.Content {
     package var isArray: Bool { if case .array = self { true } else { false } }
     /// True if the value is an object.
     package var isObject: Bool { if case .object = self { true } else { false } }
-    /// True if the value is a number.
-    package var isNumber: Bool { if case .number = self { true } else { false } }
 }

@@ -17,7 +17,6 @@ package final class JournalRecorder: ForwardingJournal {
         /// All that was ever written, to be searched for secrets.
         var written: [UInt8] = []
         var commits = 0
-        var staleRefusals = 0
     }
 
     package let base: any Journal
@@ -36,8 +35,6 @@ package final class JournalRecorder: ForwardingJournal {
     package var events: [JobEvent] { state.withLock { $0.events } }
     /// Returns how many events of the owner's became durable.
     package func eventCount(of owner: OwnerID) -> Int { state.withLock { $0.eventCounts[owner] ?? 0 } }
-    /// The number of commits that were refused because the job has another owner.
-    package var staleRefusals: Int { state.withLock { $0.staleRefusals } }
     package var commits: Int { state.withLock { $0.commits } }
 
     /// The job as the next owner would find it.
@@ -71,12 +68,7 @@ package final class JournalRecorder: ForwardingJournal {
     }
 
     package func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
-        do throws(JournalFailure) {
-            try await base.commit(changes, under: lease)
-        } catch {
-            if error == .stale { state.withLock { $0.staleRefusals += 1 } }
-            throw error
-        }
+        try await base.commit(changes, under: lease)
         state.withLock { state in
             state.commits += 1
             if let owner = state.owners[lease.job], owner.epoch > lease.epoch {

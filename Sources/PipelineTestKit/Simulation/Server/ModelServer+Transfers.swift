@@ -22,11 +22,6 @@ extension ModelServer {
         }
     }
 
-    /// Returns what an upload became, to compare with its source; nil while it is not complete.
-    package func uploaded(_ id: String) -> [UInt8]? {
-        state.withLock { state in state.uploads[id].flatMap { $0.isComplete ? $0.bytes : nil } }
-    }
-
     /// A name that bytes have by their content alone: what an upload's answer calls `content`.
     package static func name(of bytes: [UInt8]) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
