@@ -43,8 +43,10 @@ struct InputUseCheck {
     /// Members of what has none: their value would always be null.
     private func checkMember(_ member: String, of shown: String, _ kind: InputDefinition.Kind, _ use: ReferenceUse) {
         if kind == .files || kind == .json || use.reference.toleratesNull { return }
-        report(
-            use, "\(shown) is \(kind.noun), and has no member '\(member)'",
+        let place = use.place.descendant(at: use.reference.range.start)
+        findings.reportLately(
+            range: use.reference.range, pointer: place.pointer,
+            "\(shown) is \(kind.noun), and has no member '\(member)'",
             hint: Self.function(for: member.lowercased(), of: kind).map { "write \($0)(\(shown))" }
                 ?? "an input of type \"json\" may have members")
     }
@@ -83,10 +85,6 @@ struct InputUseCheck {
             )
         default: return
         }
-        report(use, message, hint: hint)
-    }
-
-    private func report(_ use: ReferenceUse, _ message: String, hint: String) {
         let place = use.place.descendant(at: use.reference.range.start)
         findings.report(range: use.reference.range, pointer: place.pointer, message, hint: hint)
     }

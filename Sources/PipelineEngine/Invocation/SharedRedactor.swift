@@ -2,14 +2,21 @@ import JSONPath
 import PipelineCore
 import Synchronization
 
-/// The secrets of one job, shared by its executor and the calls of its stages: it only grows.
+/// The secrets of one job, shared by its executor and the calls of its stages: it only grows, but for what expressions make
+/// of them.
 final class SharedRedactor: Sendable {
     private struct State {
         var redactor = Redactor()
         /// As bytes: texts that Swift takes for equal are written differently, and each is found as it is written.
         var values: Set<[UInt8]> = []
-        var names: Set<String> = []
+        var secrets: [(name: String, value: String)] = []
+        /// What was made of secrets, the latest last.
+        var made: [(name: String, value: String)] = []
     }
+
+    /// The number of values made of secrets that are looked for at least, the latest: an expression may make another one for
+    /// each of many items.
+    static let mostMade = 64
 
     private let state = Mutex(State())
 
@@ -17,15 +24,25 @@ final class SharedRedactor: Sendable {
     func add(_ secrets: some Sequence<(name: String, value: String)>) {
         state.withLock { state in
             let fresh = secrets.filter { !$0.value.isEmpty && state.values.insert(Array($0.value.utf8)).inserted }
-            state.names.formUnion(fresh.map(\.name))
+            state.secrets += fresh
             state.redactor = state.redactor.adding(fresh)
         }
     }
 
     /// Adds what was made of secrets, where these are not found in it as they are.
     func add(_ value: JSON, madeOf names: some Sequence<String>) {
-        guard let name = state.withLock({ state in names.first { state.names.contains($0) } }) else { return }
-        add(value.longTexts.filter { redact($0) == $0 }.map { (name, $0) })
+        state.withLock { state in
+            guard let name = names.first(where: { name in state.secrets.contains { $0.name == name } }) else { return }
+            let fresh = value.longTexts.filter { state.redactor.redact($0) == $0 }.map { (name: name, value: $0) }
+            if fresh.isEmpty { return }
+            state.made += fresh
+            guard state.made.count > 2 * Self.mostMade else {
+                state.redactor = state.redactor.adding(fresh)
+                return
+            }
+            state.made.removeFirst(state.made.count - Self.mostMade)
+            state.redactor = Redactor(state.secrets + state.made)
+        }
     }
 
     func redact(_ text: String) -> String { current.redact(text) }
