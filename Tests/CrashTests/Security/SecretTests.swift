@@ -103,7 +103,7 @@ struct SecretTests {
             ] {
                 ends.append(try await workplace.program.run(arguments, environment: workplace.environment()))
             }
-            #expect(ends.last?.output.contains(#""password":"‹redacted›""#) == true, "\(ends)")
+            #expect(ends.last?.output.contains(#""password":"‹secret:OTHER›""#) == true, "\(ends)")
             try expectNoSecret(in: workplace, ends, of: ["pw-first-1", "pw-second-2", "pw-third-3"])
         }
     }
