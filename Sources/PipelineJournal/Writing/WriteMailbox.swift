@@ -18,9 +18,10 @@ final class WriteMailbox<Connection: JournalConnection>: Sendable {
 
     private let state = Mutex(State())
     private let bell = Bell()
-    /// The longest that a call waits for company, and the share of it that each expected call is worth.
+    /// The longest that a call waits for company, and the share of it that each expected call is worth: on two processors
+    /// calls of jobs side by side come 100 to 350 µs apart. With less each group would be smaller than the one before.
     private static var longestGathering: Int { 4_000 }
-    private static var gatheringPerCall: Int { 100 }
+    private static var gatheringPerCall: Int { 400 }
 
     /// Puts a call into the box and returns once it is committed. `onCommit` runs on the writer's thread before any later
     /// call is written.
