@@ -74,20 +74,23 @@ package final class Plan: Sendable {
     /// none.
     package func elementSecret(of stage: PlannedStage) -> String? {
         guard case .elements(let expression) = stage.forEach else { return nil }
-        for reference in expression.references {
-            switch reference.root {
-            case .secret(let name): return name
-            case .input(let name) where definition.inputs.contains(where: { $0.name == name && $0.isSecret }):
-                return name
-            default: continue
-            }
-        }
-        return nil
+        return expression.references.lazy.compactMap { $0.root.secretName(in: self.definition) }.first
     }
 
     /// The stage of that id.
     package func stage(_ id: String) -> PlannedStage? {
         positions[id].map { $0 < stages.count ? stages[$0] : finally[$0 - stages.count] }
+    }
+}
+
+extension Reference.Root {
+    /// The name under which its value is hidden, of a secret or an input that is one.
+    package func secretName(in definition: PipelineDefinition) -> String? {
+        switch self {
+        case .secret(let name): name
+        case .input(let name): definition.inputs.contains { $0.name == name && $0.isSecret } ? name : nil
+        default: nil
+        }
     }
 }
 

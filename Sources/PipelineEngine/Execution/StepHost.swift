@@ -44,7 +44,7 @@ final class StepHost: StageHost {
             if ports.files.fingerprint(ofFileAt: path) == nil { scope.facts[.copy(url: url)] = nil }
         }
         scope.noteMade = { [redactor, document, stage = facts.step.stage] value, roots in
-            redactor.add(value, madeOf: roots.lazy.compactMap { $0.secretName(in: document, at: stage) })
+            redactor.add(value, madeOf: roots.lazy.compactMap { $0.hiddenName(in: document, at: stage) })
         }
         return scope
     }
@@ -274,14 +274,12 @@ extension StageFacts {
 }
 
 extension Reference.Root {
-    /// The name under which its value is hidden, if it is secret.
-    fileprivate func secretName(in document: PipelineDefinition, at stage: String) -> String? {
+    /// The name under which its value is hidden, if it is secret; captures are hidden by their names alone.
+    fileprivate func hiddenName(in document: PipelineDefinition, at stage: String) -> String? {
         switch self {
-        case .secret(let name): name
-        case .input(let name): document.inputs.contains { $0.name == name && $0.isSecret } ? name : nil
         case .capture(let stage, let name?): "\(stage).\(name)"
         case .own(let name?): "\(stage).\(name)"
-        default: nil
+        default: secretName(in: document)
         }
     }
 }

@@ -150,7 +150,7 @@ extension StageRequests {
 /// What to do about a status that was not expected.
 private enum StatusAdvice {
     /// - Parameters:
-    ///   - renewal: how the URL is made anew, where a stage made it.
+    ///   - renewal: the way to a fresh URL, where a stage made it.
     ///   - isOfService: whether the request is a path at a service.
     static func text(for answer: ServiceResponse, at name: String, renewal: String?, isOfService: Bool) -> String? {
         switch answer.judgedStatus {
