@@ -18,6 +18,20 @@ struct SharedRedactorTests {
         #expect(redactor.redact("open-1234") == "open-1234")
     }
 
+    /// A body with a token and a PIN out of one secret showed the PIN, once the token was found in it.
+    @Test("hides numbers and short texts too, and all of one value however many they are")
+    func leaves() {
+        let redactor = SharedRedactor()
+        redactor.add([("A", #"{"token":"tok-4711","pin":9021,"id":"x7"}"#)])
+        redactor.add(["token": "tok-4711", "pin": 9021, "id": "x7"], madeOf: ["A"])
+        #expect(
+            redactor.redact(#"{"a":"tok-4711","b":9021,"c":"x7"}"#)
+                == #"{"a":"‹secret:A›","b":‹secret:A›,"c":"‹secret:A›"}"#)
+        let many = (0..<5 * SharedRedactor.mostMade).map { "piece-\($0)-of-it" }
+        redactor.add(.array(many.map { .string($0) }), madeOf: ["A"])
+        #expect(redactor.redact(many[0]) == "‹secret:A›")
+    }
+
     /// A signature for each of 16,000 items would make each of them dearer than the one before.
     @Test("forgets what was made long ago, and never a secret")
     func bound() {

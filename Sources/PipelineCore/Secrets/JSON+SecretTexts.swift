@@ -13,6 +13,17 @@ extension JSON {
         }
     }
 
+    /// The texts and numbers in the value, at any depth.
+    package var leafTexts: [String] {
+        switch self {
+        case .null, .bool: []
+        case .string(let text): [text]
+        case .number(let number): [number.literal]
+        case .array(let elements): elements.flatMap(\.leafTexts)
+        case .object(let members): members.flatMap(\.value.leafTexts)
+        }
+    }
+
     /// The texts that give the value away wherever one of them is shown: itself, the elements of an array, and of an
     /// object those of its values that are too long to be words of everyday.
     package var secretTexts: [String] {

@@ -10,8 +10,8 @@ final class SharedRedactor: Sendable {
         /// As bytes: texts that Swift takes for equal are written differently, and each is found as it is written.
         var values: Set<[UInt8]> = []
         var secrets: [(name: String, value: String)] = []
-        /// What was made of secrets, the latest last.
-        var made: [(name: String, value: String)] = []
+        /// What was made of secrets, value by value, the latest last.
+        var made: [[(name: String, value: String)]] = []
     }
 
     /// The number of values made of secrets that are looked for at least, the latest: an expression may make another one for
@@ -33,15 +33,16 @@ final class SharedRedactor: Sendable {
     func add(_ value: JSON, madeOf names: some Sequence<String>) {
         state.withLock { state in
             guard let name = names.first(where: { name in state.secrets.contains { $0.name == name } }) else { return }
-            let fresh = value.longTexts.filter { state.redactor.redact($0) == $0 }.map { (name: name, value: $0) }
+            let fresh = value.leafTexts.filter { !$0.isEmpty && state.redactor.redact($0) == $0 }
+                .map { (name: name, value: $0) }
             if fresh.isEmpty { return }
-            state.made += fresh
+            state.made.append(fresh)
             guard state.made.count > 2 * Self.mostMade else {
                 state.redactor = state.redactor.adding(fresh)
                 return
             }
             state.made.removeFirst(state.made.count - Self.mostMade)
-            state.redactor = Redactor(state.secrets + state.made)
+            state.redactor = Redactor(state.secrets + state.made.joined())
         }
     }
 

@@ -61,7 +61,8 @@ package enum FileContent {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        return fsync(descriptor) == 0
+        // Some file systems refuse it for folders; then there is nothing more that could be done.
+        return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP
     }
 
     /// Writes all of the bytes, whatever the other end takes at a time; false with `errno` set when that can't be.

@@ -121,14 +121,15 @@ struct EncodedSecretTests {
             { "pipeline": 1, "name": "made", "inputs": { "pair": { "type": "json", "secret": true } },
               "stages": [ { "id": "a", "kind": "request", "request": {
                 "GET": "${{ env.SERVER_URL }}/${{ lower(secrets.PAIR) }}",
-                "query": { "key": "${{ split(secrets.PAIR, ':')[1] }}", "pin": "${{ inputs.pair.pin + '-x' }}" },
+                "query": { "key": "${{ split(secrets.PAIR, ':')[1] }}", "pin": "${{ inputs.pair.pin + '-x' }}",
+                "no": "${{ parse(secrets.OBJECT).number }}" },
                 "with": [ { "bearer": "${{ parse(secrets.OBJECT).token }}" } ] } } ] }
             """
         try await withWorkplace { workplace in
             try workplace.write("made.json", document)
             let variables = [
                 "SERVER_URL": server.url, "PIPELINE_SECRET_PAIR": "NAME:GeHeim77",
-                "PIPELINE_SECRET_OBJECT": #"{"token":"tok-4711","scope":"all"}"#,
+                "PIPELINE_SECRET_OBJECT": #"{"token":"tok-4711","number":73519042}"#,
             ]
             var ends = [
                 try await workplace.run(
@@ -141,9 +142,9 @@ struct EncodedSecretTests {
                         arguments, environment: workplace.environment(variables), folder: workplace.folder))
             }
             let sent = try #require(server.requests.first)
-            #expect(sent.target == "/name:geheim77?key=GeHeim77&pin=90210-x")
+            #expect(sent.target == "/name:geheim77?key=GeHeim77&pin=90210-x&no=73519042")
             #expect(sent.header("Authorization") == "Bearer tok-4711")
-            for made in ["GeHeim77", "geheim77", "90210-x", "tok-4711"] {
+            for made in ["GeHeim77", "geheim77", "90210-x", "tok-4711", "73519042"] {
                 try expectNothing(in: workplace, ends, plain: made)
             }
         }
