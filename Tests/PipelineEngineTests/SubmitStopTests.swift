@@ -79,4 +79,23 @@ struct SubmitStopTests {
         #expect(took >= .seconds(3) && took < .seconds(4))
         #expect(bench.end(of: bench.live()) == .success(.unknown))
     }
+
+    /// The stop came while the ledger's entry was being written: the order went out all the same, and its response was cut off.
+    @Test("sends no submit that it would cut off, whenever it comes")
+    func anyMoment() {
+        var phases: Set<SubmitRecord.Phase?> = []
+        for moment in 0..<400 {
+            let clock = Mutexed<VirtualClock?>(nil)
+            let kind = Self.submitting(answeredAfter: .milliseconds(5), isLost: false, clock)
+            let bench = EngineBench(#"{ "id": "a", "kind": "order" }"#, kinds: [kind], seed: UInt64(moment))
+            clock.set(VirtualClock(bench.simulation))
+            let life = bench.live()
+            bench.run { life.drive.value != nil }
+            bench.pass(.microseconds(moment * 250))
+            life.drive.value?.suspend(.interrupted)
+            #expect(bench.end(of: life) == .success(.suspended(.interrupted)))
+            phases.insert(bench.job()?.submits[StepKey(stage: "a")]?.phase)
+        }
+        #expect(phases.isSubset(of: [nil, .intent, .submitted]) && phases.contains(.submitted), "\(phases)")
+    }
 }

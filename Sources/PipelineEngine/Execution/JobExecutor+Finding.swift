@@ -51,7 +51,7 @@ extension JobExecutor {
             fingerprint: { await self.state.table.fingerprint(ofFileAt: $0) },
             told: { await self.state.table.facts(ofFileAt: $0, otherThan: $1) },
             written: { await self.snapshot.file(at: $0, of: key) },
-            save: { (report) async throws(JournalFailure) in try await self.save(report, of: key) },
+            save: { (report) async throws(StageFailure) in try await self.save(report, of: key) },
             renewSecrets: { await self.renewSecrets(since: $0) },
             post: { [mailbox] in mailbox.post($0) })
     }

@@ -156,7 +156,12 @@ actor JobExecutor {
         try await receive(.inbox)
         while true {
             // All that has come is taken in before anything new begins.
-            while let message = mailbox.poll() { try await receive(message) }
+            var asks = false
+            while let message = mailbox.poll() {
+                if case .inbox = message { asks = true } else { try await receive(message) }
+            }
+            // One look does for all that came together.
+            if asks { try await receive(.inbox) }
             guard let rest = try await take(.advance) else { continue }
             switch rest {
             case .finish(let end):
@@ -222,13 +227,18 @@ actor JobExecutor {
     }
 
     /// Keeps what a call says; durable when this returns, unless it may wait. On the way of the call, beside the loop.
-    func save(_ report: StepReport, of key: StepKey) async throws(JournalFailure) {
-        if let captures = report.captures { secrets.hide(captures, of: state.table.plan.stage(key.stage)) }
-        let noted = report.takesNotes ? notes.take(key) : StepNotes()
-        for command in try apply(.saved(key, report, noted)) {
-            guard case .commit(let changes, let mayWait) = command else { continue }
-            try add(changes, mayWait: mayWait, for: [])
-            if !mayWait { try await writer.commit() }
+    func save(_ report: StepReport, of key: StepKey) async throws(StageFailure) {
+        guard calls.admits(report, of: key) else { throw .stopped }
+        do throws(JournalFailure) {
+            if let captures = report.captures { secrets.hide(captures, of: state.table.plan.stage(key.stage)) }
+            let noted = report.takesNotes ? notes.take(key) : StepNotes()
+            for command in try apply(.saved(key, report, noted)) {
+                guard case .commit(let changes, let mayWait) = command else { continue }
+                try add(changes, mayWait: mayWait, for: [])
+                if !mayWait { try await writer.commit() }
+            }
+        } catch {
+            throw .journal(error)
         }
         calls.note(report, of: key)
     }

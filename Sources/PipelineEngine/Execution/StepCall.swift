@@ -22,14 +22,18 @@ final class StepCall: Sendable {
         note(.unknown)
     }
 
+    /// Notes that a submit is to be sent; false where it may not: the call is to stop, and would be cut off with it.
+    func beginSubmit() -> Bool {
+        response.withLock { response in
+            if flag.isRaised { return false }
+            if response == nil { response = CancellationFlag() }
+            return true
+        }
+    }
+
     /// Notes how far its submit is, once that is on disk.
     func note(_ phase: SubmitRecord.Phase) {
-        let answered = response.withLock { response -> CancellationFlag? in
-            guard phase == .sending else { return response.take() }
-            if response == nil { response = CancellationFlag() }
-            return nil
-        }
-        answered?.raise()
+        if phase != .sending { response.withLock { $0.take() }?.raise() }
     }
 
     /// Returns once the call is to stop and no submit of it is under way, or its response takes too long.

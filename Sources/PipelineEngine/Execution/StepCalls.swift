@@ -29,6 +29,12 @@ struct StepCalls {
         return calls[key] != nil
     }
 
+    /// Notes what a step's call is about to say; false where it may not, since the call is to stop.
+    func admits(_ report: StepReport, of key: StepKey) -> Bool {
+        guard case .submit(let submit, _, _) = report, submit.phase == .sending else { return true }
+        return calls[key]?.beginSubmit() ?? true
+    }
+
     /// Notes what a step's call has said and is on disk by now.
     func note(_ report: StepReport, of key: StepKey) {
         if case .submit(let submit, _, _) = report { calls[key]?.note(submit.phase) }

@@ -18,7 +18,7 @@ struct StepChannel: Sendable {
     /// The file that it has written at a path.
     let written: @Sendable (String) async -> WrittenFile?
     /// Keeps what it says; durable when this returns, unless it may wait.
-    let save: @Sendable (StepReport) async throws(JournalFailure) -> Void
+    let save: @Sendable (StepReport) async throws(StageFailure) -> Void
     /// Looks the secrets up again.
     let renewSecrets: @Sendable ([String: String]) async -> Bool
     /// Something that its executor is to hear. From any thread.

@@ -176,13 +176,7 @@ final class StepHost: StageHost {
 
     func keeper(ofPart path: String) -> StepKey? { notes.claims.keeper(ofPart: path, besides: facts.step) }
 
-    private func save(_ report: StepReport) async throws(StageFailure) {
-        do {
-            try await channel.save(report)
-        } catch {
-            throw .journal(error)
-        }
-    }
+    private func save(_ report: StepReport) async throws(StageFailure) { try await channel.save(report) }
 
     func report(_ progress: StageProgress) {
         let now = now

@@ -9,6 +9,8 @@ final class CancellationFlag: Sendable {
 
     private let state = Mutex(State())
 
+    var isRaised: Bool { state.withLock(\.isRaised) }
+
     func raise() {
         let waiter = state.withLock { state in
             state.isRaised = true
