@@ -59,6 +59,26 @@ import Testing
         #expect(text(items, atWork: 2) == [])
     }
 
+    /// A batch said nothing for days whose service was gone while its remote jobs were asked for.
+    @Test("says so where polls fail, until one is answered")
+    func polls() {
+        var items = FailingItems()
+        for job in ["a", "b"] {
+            items.apply(
+                event(
+                    .stageWaiting, job,
+                    [
+                        "reason": "poll", "detail": .string("the last poll failed: GET /\(job) answered 500"),
+                        "trouble": true,
+                    ]))
+        }
+        #expect(
+            text(items, atWork: 2) == ["2 of 2 at work try again: get: the last poll failed: GET /a answered 500"])
+        items.apply(waiting("a", .poll, "half of it is done"))
+        items.apply(event(.stageSucceeded, "b"))
+        #expect(text(items, atWork: 2) == [])
+    }
+
     @Test("counts each item once, however often it fails and while it tries, until it goes on or comes to rest")
     func counts() {
         var items = FailingItems()

@@ -63,7 +63,8 @@ struct EventLine {
 
     private static func waiting(_ step: String, _ event: JobEvent) -> StyledText? {
         switch event.data["reason"]?.string.flatMap(WaitReason.Kind.init(rawValue:)) {
-        case .poll: nil
+        case .poll:
+            event.trouble.map { "\(step): \($0, .yellow); asks again \(until(event) ?? "later")" }
         case .retry, .refused: "\(step): tries again \(until(event) ?? "later")"
         case .settle: "\(step): looks again for its submit \(until(event) ?? "later")"
         case .closed: "\(step): \(event.data["detail"]?.string ?? "held"); goes on \(until(event) ?? "later")"

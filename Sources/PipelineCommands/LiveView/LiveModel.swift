@@ -173,11 +173,14 @@ extension LiveModel.Line {
 
     private mutating func wait(_ event: JobEvent) {
         let reason = event.data["reason"]?.string.flatMap(WaitReason.Kind.init(rawValue:))
+        let trouble = event.trouble
         // A remote job that is polled is at work, though nothing of ours is.
-        mark = reason == .poll ? .active : .waiting
-        if reason == .poll { return }
+        let isAsked = reason == .poll && trouble == nil
+        mark = isAsked ? .active : .waiting
+        if isAsked { return }
         let until = event.data["until"]?.moment
-        let words = until == nil ? "waits" : reason == .retry || reason == .refused ? "tries again" : "goes on"
+        if let trouble { note = LiveModel.Note(text: trouble) }
+        let words = until == nil ? "waits" : reason?.verb ?? "goes on"
         note = LiveModel.Note(text: [note?.text, words].compactMap(\.self).joined(separator: "; "), until: until)
     }
 

@@ -93,6 +93,7 @@ extension StepState {
     private static func data(of wake: WakeCondition, _ reason: WaitReason) -> JSONObject {
         var data: JSONObject = ["until": JSON(wake.time?.description), "reason": .string(reason.kind.rawValue)]
         if let detail = reason.detail { data["detail"] = .string(detail) }
+        if reason.isTrouble { data["trouble"] = .bool(true) }
         return data
     }
 

@@ -89,10 +89,14 @@ extension WakeCondition {
 }
 
 extension WaitReason {
-    var json: JSON { ["kind": .string(kind.rawValue), "detail": JSON(detail)] }
+    var json: JSON {
+        var json: JSONObject = ["kind": .string(kind.rawValue), "detail": JSON(detail)]
+        if isTrouble { json["trouble"] = .bool(true) }
+        return .object(json)
+    }
     init?(json: JSON?) {
         guard let kind = json?["kind"]?.string.flatMap(Kind.init(rawValue:)) else { return nil }
-        self.init(kind, detail: json?["detail"]?.string)
+        self.init(kind, detail: json?["detail"]?.string, isTrouble: json?["trouble"] == .bool(true))
     }
 }
 

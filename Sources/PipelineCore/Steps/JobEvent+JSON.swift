@@ -1,6 +1,11 @@
 public import JSONPath
 
 extension JobEvent {
+    /// What was asked in vain before the step waits, as a sentence; nil for a wait that takes its course.
+    package var trouble: String? {
+        kind == .stageWaiting && data["trouble"] == .bool(true) ? data["detail"]?.string : nil
+    }
+
     /// The event as one JSON value: a line of `--json`, and the form in which a journal may keep it.
     public var json: JSON {
         var object = JSONObject()

@@ -55,10 +55,13 @@ public struct WaitReason: Sendable, Hashable {
     public let kind: Kind
     /// One sentence of plain text, without secrets; nil when the kind says all.
     public let detail: String?
+    /// True if what was asked last got no answer of use, as `detail` says: whoever waits is told of that.
+    public let isTrouble: Bool
 
     /// A reason to wait; `detail` is a few words that are shown after it.
-    public init(_ kind: Kind, detail: String? = nil) {
+    public init(_ kind: Kind, detail: String? = nil, isTrouble: Bool = false) {
         self.kind = kind
         self.detail = detail
+        self.isTrouble = isTrouble
     }
 }

@@ -33,7 +33,7 @@ struct DaemonLog: Sendable {
 
     /// Says what happened to a job, as its events do.
     func record(_ event: JobEvent) {
-        let level = event.kind.level
+        let level: Logger.Level = event.trouble == nil ? event.kind.level : .warning
         guard level >= logger.logLevel else { return }
         var fields: Logger.Metadata = ["event": "\(event.kind.rawValue)"]
         if let attempt = event.attempt { fields["attempt"] = "\(attempt)" }
@@ -93,7 +93,8 @@ extension JobEvent {
         case (nil, _) where words.hasPrefix("job "): subject = "job \(job) \(words.dropFirst(4))"
         case (nil, _): subject = "job \(job): \(words)"
         }
-        let detail = data["error"]?["title"] ?? data["message"] ?? data["cause"]
+        let detail =
+            data["error"]?["title"] ?? data["message"] ?? data["cause"] ?? (trouble == nil ? nil : data["detail"])
         return subject + (detail?.string.map { ": \($0)" } ?? "")
     }
 }

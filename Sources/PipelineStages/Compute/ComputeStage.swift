@@ -201,7 +201,7 @@ struct ComputeStage: Stage {
             time = try await shared.aligned(time, floor: floor, checkpoint)
         }
         let wake: WakeCondition = callback == nil ? .at(time) : .callback(orAt: time)
-        return .waiting(checkpoint, until: wake, WaitReason(.poll, detail: detail))
+        return .waiting(checkpoint, until: wake, WaitReason(.poll, detail: detail, isTrouble: checkpoint.failures > 0))
     }
 
     /// True if the rules for 202 and `Location` apply.

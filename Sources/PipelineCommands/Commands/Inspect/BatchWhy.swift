@@ -90,10 +90,13 @@ struct BatchWhy {
         for item in try await journal.items(of: found.snapshot.record.id, in: [.running], after: 0, limit: 64) {
             guard let job = try await journal.job(of: item) else { continue }
             for step in job.snapshot.steps.values {
-                guard case .waiting(_, _, let reason) = step.state, reason.kind == .retry || reason.kind == .full,
-                    let detail = reason.detail
+                guard case .waiting(_, _, let reason) = step.state, let detail = reason.detail,
+                    reason.kind == .retry || reason.kind == .full || reason.isTrouble
                 else { continue }
-                if let known = waits.firstIndex(where: { $0.reason == reason.kind && $0.detail == detail }) {
+                // The words about a poll name the remote job, another for each item.
+                if let known = waits.firstIndex(where: { wait in
+                    wait.reason == reason.kind && (wait.detail == detail || reason.kind == .poll)
+                }) {
                     waits[known].count += 1
                 } else {
                     waits.append(Wait(reason: reason.kind, detail: detail, example: item.key))

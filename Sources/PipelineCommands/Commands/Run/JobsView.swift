@@ -57,7 +57,9 @@ final class JobsView: Sendable {
         state.withLock { state in
             switch event.kind {
             case .stageWarned, .resumeDeferred: break
-            case .attemptFailed: guard state.isTried.insert(event.job).inserted else { return }
+            case .attemptFailed,
+                .stageWaiting where event.trouble != nil:
+                guard state.isTried.insert(event.job).inserted else { return }
             default: return
             }
             console.note("\(state.name(event.job)): \(line)")

@@ -59,7 +59,7 @@ package struct EstimateMarks: Sendable {
     /// The step waits from now on; before a poll it was found running.
     mutating func waits(_ key: StepKey, _ reason: WaitReason, at time: Timestamp) {
         begin(key, at: time)
-        if reason.kind == .poll { steps[key]?.lastRunning = time }
+        if reason.kind == .poll, !reason.isTrouble { steps[key]?.lastRunning = time }
     }
 
     /// A poll was answered and found the job running.
