@@ -188,9 +188,9 @@ package struct Engine: Sendable {
         _ job: ParkedJob, _ begin: (JobSnapshot) async throws -> JobHandle
     ) async throws(JournalFailure) -> JobHandle {
         let id = job.lease.job
-        guard let snapshot = try await ports.journal.snapshot(of: id) else { throw .noSuchJob(id) }
         let failure: any Error
         do {
+            guard let snapshot = try await ports.journal.snapshot(of: id) else { throw JournalFailure.noSuchJob(id) }
             return try await begin(snapshot)
         } catch {
             failure = error

@@ -229,6 +229,38 @@ import Testing
         #expect(task.isEnded)
     }
 
+    private struct UnreadableJournal: ForwardingJournal {
+        let base: any Journal
+        let isUnreadable: Mutexed<Bool>
+
+        func snapshot(of job: JobID) async throws(JournalFailure) -> JobSnapshot? {
+            if isUnreadable.value { throw .full(folder: "/state") }
+            return try await base.snapshot(of: job)
+        }
+    }
+
+    /// It stayed its owner's, which met its own hold on it at each try, until the process ended.
+    @Test("a parked job that can't be read when its time comes is gone on with once it can")
+    func unreadable() {
+        let calls = Mutexed<[Timestamp]>([])
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "poll" }"#, kinds: [Self.polling(4, every: .seconds(600), from: calls)],
+            background: #"{ "budget": "unlimited" }"#)
+        let process = SimulatedProcess(bench.simulation, name: "daemon")
+        let isUnreadable = Mutexed(false)
+        let jobs = Jobs(bench, process) { $0.journal = UnreadableJournal(base: $0.journal, isUnreadable: isUnreadable) }
+        let scheduler = JobScheduler(jobs, clock: process.clock)
+        let task = process.lane.start { await scheduler.run() }
+        scheduler.take(JobID("j1"))
+        bench.run { calls.value.count >= 2 }
+        isUnreadable.set(true)
+        bench.pass(.seconds(700))
+        isUnreadable.set(false)
+        #expect(bench.run { bench.job()?.ended != nil })
+        scheduler.stop()
+        #expect(bench.run { task.isEnded })
+    }
+
     private struct NoPlan: Error, CustomStringConvertible {
         let description = "there is no plan"
     }
