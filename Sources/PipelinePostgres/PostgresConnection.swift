@@ -12,8 +12,8 @@ package final class PostgresConnection {
 
     private struct Pending {
         let check: Check?
-        /// A prepared statement's answer is nobody's.
-        var isPreparing = false
+        /// The text of the statement that it prepares, whose answer is nobody's; nil for any other.
+        var prepares: UnsafePointer<UInt8>?
     }
 
     package let address: PostgresAddress
@@ -108,6 +108,9 @@ package final class PostgresConnection {
         if !isPooled { try execute("SET search_path TO \(schema)") }
     }
 
+    /// invalid_sql_statement_name, as behind a pooler that resets sessions, and feature_not_supported, as of a cached plan
+    /// whose result has another type by now (postgresql.org/docs/current/errcodes-appendix.html).
+    private static let forgotten: Set<String> = ["26000", "0A000"]
     /// What takes longer is a server that does not answer.
     private static let quick = Duration.seconds(2)
     /// PQERRORS_DEFAULT and PQERRORS_VERBOSE of libpq-fe.h.
@@ -139,7 +142,7 @@ extension PostgresConnection {
                 let isSent = library.sendPrepare(
                     handle, "s\(prepared)", known.statement.text, Int32(parameters.types.count), parameters.types)
                 guard isSent == 1 else { throw lost() }
-                pending.append(Pending(check: nil, isPreparing: true))
+                pending.append(Pending(check: nil, prepares: sql.utf8Start))
             }
             statements[sql.utf8Start] = known
         } else {
@@ -172,14 +175,22 @@ extension PostgresConnection {
         for statement in asked {
             let (result, error) = try receive()
             if failure == nil { failure = error }
-            if statement.isPreparing || failure != nil { continue }
-            if let result, let found = statement.check?(result), finding == nil { finding = found }
+            if let text = statement.prepares {
+                // Nothing was prepared after the error.
+                if failure != nil { statements[text]?.name = nil }
+                continue
+            }
+            // What a later statement found says nothing once an earlier one is refused.
+            if failure != nil || finding != nil { continue }
+            if let result { finding = statement.check?(result) }
         }
         try receiveSync()
         if let failure {
-            // What was prepared after the error was not.
-            statements = statements.mapValues { Known(statement: $0.statement) }
             if failure.isAway { loss = failure }
+            // The server no longer has what was prepared, or has it for a table as it was before.
+            if Self.forgotten.contains(failure.state ?? "") {
+                statements = statements.mapValues { Known(statement: $0.statement) }
+            }
             lastError = failure
             throw failure
         }

@@ -530,6 +530,30 @@ struct PostgresJournalTests {
         await pooler.remove()
     }
 
+    /// A worker that came back from a sleep took the checks behind its lease's for a mistake of its own.
+    @Test("checks nothing behind a statement that was found wanting, and keeps what it has prepared")
+    func drains() async throws {
+        let world = try await PostgresWorld()
+        let connection = try PostgresConnection(
+            PostgresAddress(world.server.address(of: world.database)), name: "test")
+        var isChecked = false
+        try connection.send(text: "SELECT 1") { _ in JournalFailure.stale }
+        try connection.send(text: "SELECT 2") { _ in
+            isChecked = true
+            return nil
+        }
+        #expect(throws: JournalFailure.stale) { try connection.drain() }
+        #expect(!isChecked)
+        for _ in 0..<3 {
+            try connection.send("SELECT 3 AS three", [])
+            try connection.drain()
+            try connection.send(text: "SELECT 1 / 0")
+            #expect(throws: PostgresError.self) { try connection.drain() }
+        }
+        let kept = try connection.query("SELECT count(*) AS count FROM pg_prepared_statements").row(0)
+        #expect(kept.integer("count") == 1)
+    }
+
     /// One that was stopped in the midst of a transaction held all others up for as long as it stayed away.
     @Test(
         "lets no transaction stand idle for long behind a pooler",
