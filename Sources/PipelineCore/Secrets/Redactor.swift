@@ -10,8 +10,8 @@ package import JSONPath
 /// A secret of fewer than four bytes would be found in every other word: it is only taken out where it stands as a
 /// whole token, plain, percent-encoded or as base64 of its own, and not inside of base64. An empty one is ignored.
 package struct Redactor: Sendable {
-    private let patterns: SecretPatterns
-    private let secrets: [(name: String, value: String)]
+    private var patterns: SecretPatterns
+    private var secrets: [(name: String, value: String)]
 
     /// - Parameter secrets: names and values; of equal values the first name is shown.
     package init(_ secrets: some Sequence<(name: String, value: String)>) {
@@ -26,9 +26,10 @@ package struct Redactor: Sendable {
     /// True if there is nothing to look for.
     package var isEmpty: Bool { patterns.isEmpty }
 
-    /// Returns the same with more values, such as secret captures.
-    package func adding(_ more: [(name: String, value: String)]) -> Redactor {
-        more.isEmpty ? self : Redactor(secrets + more)
+    /// Adds more values, such as secret captures.
+    package mutating func add(_ more: [(name: String, value: String)]) {
+        secrets += more
+        patterns.add(more)
     }
 
     /// The text without the secrets; the same text when there are none in it.

@@ -23,12 +23,12 @@ struct SecretPatterns: Sendable {
     /// For each two bytes whether a pattern starts with them: a filter that most places of a text fail at.
     private(set) var pairs: [Bool] = []
 
-    /// The patterns in ``all`` while it is made, so that none stands there twice.
-    private var added: Set<[UInt8]> = []
-
     var isEmpty: Bool { all.isEmpty }
 
-    init(_ secrets: [(name: String, value: String)]) {
+    init(_ secrets: [(name: String, value: String)]) { add(secrets) }
+
+    /// Adds what more secrets are looked for in; costs what is new, however many there are.
+    mutating func add(_ secrets: [(name: String, value: String)]) {
         for (name, value) in secrets where !value.isEmpty {
             let bytes = Array(value.utf8)
             add(bytes, name)
@@ -36,9 +36,6 @@ struct SecretPatterns: Sendable {
             if trimmed.count < bytes.count { add(trimmed, name) }
             for form in Self.respaced(trimmed) { add(form, name) }
         }
-        added = []
-        guard !all.isEmpty else { return }
-        index()
     }
 
     /// The forms of a secret with white space in it that others send back: with other line breaks, on one line, and its
@@ -85,19 +82,17 @@ struct SecretPatterns: Sendable {
     }
 
     private mutating func append(_ pattern: Pattern) {
-        if added.insert(pattern.bytes + [pattern.isToken ? 1 : 0]).inserted { all.append(pattern) }
-    }
-
-    private mutating func index() {
-        pairs = Array(repeating: false, count: 65_536)
-        for (place, pattern) in all.enumerated() {
-            byFirst[Int(pattern.bytes[0])].append(place)
-            let row = Int(pattern.bytes[0]) << 8
-            if pattern.bytes.count > 1 {
-                pairs[row | Int(pattern.bytes[1])] = true
-            } else {
-                for second in 0..<256 { pairs[row | second] = true }
-            }
+        let first = Int(pattern.bytes[0])
+        let isKnown = byFirst[first].contains { all[$0].isToken == pattern.isToken && all[$0].bytes == pattern.bytes }
+        if isKnown { return }
+        byFirst[first].append(all.count)
+        all.append(pattern)
+        if pairs.isEmpty { pairs = Array(repeating: false, count: 65_536) }
+        let row = first << 8
+        if pattern.bytes.count > 1 {
+            pairs[row | Int(pattern.bytes[1])] = true
+        } else {
+            for second in 0..<256 { pairs[row | second] = true }
         }
     }
 

@@ -25,7 +25,7 @@ final class SharedRedactor: Sendable {
         state.withLock { state in
             let fresh = secrets.filter { !$0.value.isEmpty && state.values.insert(Array($0.value.utf8)).inserted }
             state.secrets += fresh
-            state.redactor = state.redactor.adding(fresh)
+            state.redactor.add(fresh)
         }
     }
 
@@ -38,7 +38,7 @@ final class SharedRedactor: Sendable {
             if fresh.isEmpty { return }
             state.made.append(fresh)
             guard state.made.count > 2 * Self.mostMade else {
-                state.redactor = state.redactor.adding(fresh)
+                state.redactor.add(fresh)
                 return
             }
             state.made.removeFirst(state.made.count - Self.mostMade)

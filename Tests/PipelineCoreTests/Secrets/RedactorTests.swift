@@ -139,7 +139,9 @@ import Testing
         #expect(Redactor().isEmpty)
         #expect(Redactor(["A": ""]).isEmpty)
         #expect(Redactor(["A": ""]).redact("text") == "text")
-        #expect(Redactor().adding([("S", "geheim")]).redact("geheim") == "‹secret:S›")
+        var redactor = Redactor()
+        redactor.add([("S", "geheim")])
+        #expect(redactor.redact("geheim") == "‹secret:S›")
     }
 
     @Test("a megabyte of the worst text is searched in reasonable time")

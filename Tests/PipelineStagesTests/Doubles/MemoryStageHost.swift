@@ -190,7 +190,7 @@ final class MemoryStageHost: StageHost {
     }
 
     func redact(_ text: String) -> String {
-        state.withLock(\.concealed).reduce(redactor) { $0.adding([("concealed", $1)]) }.redact(text)
+        state.withLock(\.concealed).reduce(into: redactor) { $0.add([("concealed", $1)]) }.redact(text)
     }
 
     func sealed(_ text: String) async -> String { sealing?.sealed(.string(text)).string ?? text }
