@@ -5,7 +5,7 @@ import JSONPath
 extension JobSnapshot {
     /// The file that a step has written at a path; nil where it has written none.
     package func file(at path: String, of step: StepKey) -> WrittenFile? {
-        files.last { $0.path == path && $0.step == step }
+        writtenFile(at: path).flatMap { $0.step == step ? $0 : nil }
     }
 
     /// The files that are still read, of steps that can make them again: what was submitted to a service is not. With

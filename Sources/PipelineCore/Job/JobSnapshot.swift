@@ -7,9 +7,7 @@ public struct JobSnapshot: Sendable {
     package var submits: [StepKey: SubmitRecord]
     /// The values that expressions found out once: `now()`, `uuid()`, sizes and digests of files.
     package var facts: [Fact: JSON]
-    /// In the order in which they were written; ``orderedFiles`` is for people.
-    package var files: [WrittenFile]
-    private var filePlaces: [String: Int] = [:]
+    private var written: WrittenFiles
     /// The sequence number of the last journaled event.
     package var sequence: Int
     package var mode: JobMode
@@ -48,12 +46,21 @@ public struct JobSnapshot: Sendable {
         self.mode = mode
         submits = [:]
         facts = [:]
-        files = []
+        written = WrittenFiles([])
         sequence = 0
     }
 }
 
 extension JobSnapshot {
+    /// In the order in which they were written; ``orderedFiles`` is for people.
+    package var files: [WrittenFile] {
+        get { written.all }
+        set { written = WrittenFiles(newValue) }
+    }
+
+    /// What was written last at a path; nil where nothing was.
+    func writtenFile(at path: String) -> WrittenFile? { written.last(at: path) }
+
     /// The files as they are listed: stage by stage, in the order in which these wrote their first, and those of a
     /// stage's items in the order of the items, whichever ended first. What a step wrote that is skipped by now is of an
     /// earlier run.
@@ -64,19 +71,6 @@ extension JobSnapshot {
         return files.enumerated()
             .map { (rank: (places[$1.step?.stage] ?? 0, $1.step?.item ?? -1, $0), file: $1) }
             .sorted { $0.rank < $1.rank }.map(\.file)
-    }
-
-    /// Adds a file; one that was written again goes to the end. Costs the same however many there are.
-    private mutating func add(_ file: WrittenFile) {
-        if filePlaces.count != files.count {
-            filePlaces = Dictionary(files.enumerated().map { ($1.path, $0) }, uniquingKeysWith: { $1 })
-        }
-        if let place = filePlaces[file.path], files.indices.contains(place) {
-            files.remove(at: place)
-            filePlaces = Dictionary(files.enumerated().map { ($1.path, $0) }, uniquingKeysWith: { $1 })
-        }
-        filePlaces[file.path] = files.count
-        files.append(file)
     }
 
     /// Returns whether a callback for the step has woken nothing yet.
@@ -92,7 +86,7 @@ extension JobSnapshot {
         case .submit(let key, let submit): submits[key] = submit
         case .fact(let fact, let value): facts[fact] = value
         case .event(let event): sequence = event.sequence ?? sequence
-        case .file(let file): add(file)
+        case .file(let file): written.add(file)
         case .taken(let mode):
             self.mode = mode
             release = nil

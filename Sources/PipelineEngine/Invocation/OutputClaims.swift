@@ -37,7 +37,8 @@ final class OutputClaims: Sendable {
     func claim(_ path: String, isFolder: Bool, for step: StepKey) -> StepKey? {
         state.withLock { state in
             if let writer = state.writers[path], writer != step { return writer }
-            if isFolder, let inside = state.writers.first(where: { $1 != step && $0.hasPrefix(path + "/") }) {
+            let folder = path + "/"
+            if isFolder, let inside = state.writers.first(where: { $1 != step && $0.hasPrefix(folder) }) {
                 return inside.value
             }
             state.add(path, step)
