@@ -295,4 +295,27 @@ import Testing
         files.remove(job)
         #expect(files.records(of: job).isEmpty)
     }
+
+    /// With five stages and more each write was followed by another cut: as many lines are kept then as a file may have.
+    @Test("a file with many stages is not written again for each exchange")
+    func cutsSeldom() throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        let files = ExchangeFiles(stateFolder: bench.folder)
+        let job = JobID(at: Timestamp(milliseconds: 0), random: (1, 2))
+        var inodes: Set<Int> = []
+        for number in 0..<1500 {
+            files.append(
+                ExchangeRecord(
+                    step: StepKey(stage: "s\(number % 8)"), attempt: 1, started: Timestamp(milliseconds: 0),
+                    method: "GET",
+                    url: "http://h/\(number)", headers: [], body: nil), of: job)
+            guard number % 5 == 0 else { continue }
+            files.flush(job)
+            let path = "\(bench.folder)/exchanges/\(job.text).jsonl"
+            inodes.insert(try #require(FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int))
+        }
+        #expect(files.records(of: job).count == 800)
+        #expect(inodes.count < 10, "\(inodes.count)")
+    }
 }

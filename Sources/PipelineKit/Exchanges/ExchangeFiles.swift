@@ -69,11 +69,10 @@ package final class ExchangeFiles: ExchangeLog {
                 return lines
             }
             if lines.isEmpty { return }
-            let size = write(lines, to: path(of: job))
+            var size = write(lines, to: path(of: job))
             guard size >= looks[job] ?? Self.large else { return }
-            let isCut = count(of: job) > Self.most
-            if isCut { cut(job) }
-            looks[job] = isCut ? nil : size + size / 4
+            if count(of: job) > Self.most { size = cut(job) }
+            looks[job] = size + size / 4
         }
     }
 
@@ -142,8 +141,8 @@ package final class ExchangeFiles: ExchangeLog {
         return Int(lseek(descriptor, 0, SEEK_CUR))
     }
 
-    /// Writes the file again with what is kept of it.
-    private func cut(_ job: JobID) {
+    /// Writes the file again with what is kept of it, and gives its size then.
+    private func cut(_ job: JobID) -> Int {
         let path = path(of: job)
         var stages: [String?] = []
         eachLine(of: path) { line in stages.append((try? JSON.parse(Array(line)))?["stage"]?.string) }
@@ -158,13 +157,18 @@ package final class ExchangeFiles: ExchangeLog {
         let draft = "\(path).\(getpid())"
         // A process of that number may have left one.
         unlink(draft)
+        var whole = 0
         eachLine(of: path) { line in
-            if wanted.next() == true { gathered += line }
+            if wanted.next() == true {
+                gathered += line
+                whole += line.count
+            }
             guard gathered.count >= Self.mostOfJob else { return }
             write(gathered, to: draft)
             gathered.removeAll(keepingCapacity: true)
         }
-        write(gathered, to: draft)
-        rename(draft, path)
+        // On a full disk the file stays as it was.
+        if write(gathered, to: draft) == whole { rename(draft, path) } else { unlink(draft) }
+        return whole
     }
 }
