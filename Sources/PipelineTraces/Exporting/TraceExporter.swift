@@ -16,6 +16,9 @@ package final class TraceExporter: Sendable {
         var unrecorded: Set<JobID> = []
         /// The jobs of which something may be left to send.
         var jobs: Set<JobID> = []
+        /// The histories of jobs that go on, with the sequence that each was exported up to: what is sent next costs what is
+        /// new, however long the job is.
+        var histories: [JobID: (exported: Int, history: JobHistory)] = [:]
         var isWorking = false
         /// True if nothing more comes, and those who wait should not wait for long.
         var isHurried = false
@@ -41,6 +44,7 @@ package final class TraceExporter: Sendable {
     /// A collector takes 4 MiB by default.
     private static let largestRequest = 1000
     private static let mostReasons = 8
+    private static let mostHistories = 64
 
     /// Nil when the environment names no collector, or in a way that can't work. From here on it works by itself, until
     /// ``finish(within:)``.
@@ -190,13 +194,16 @@ package final class TraceExporter: Sendable {
     private func export(_ job: JobID) async -> Bool {
         do throws(JournalFailure) {
             var cursor = try await source.traceCursor(of: job) ?? TraceCursor(link: link)
-            var history = JobHistory()
+            var history = takeHistory(of: job, exported: cursor.sequence)
             var ends: [(end: JobHistory.End, jobRun: Int)] = []
-            for event in try await source.events(of: job, after: 0) {
+            for event in try await source.events(of: job, after: history.sequence) {
                 let end = history.take(event)
                 if let end, history.sequence > cursor.sequence { ends.append((end, history.runNumber)) }
             }
-            if ends.isEmpty, cursor.isWhole == history.isOver { return true }
+            if ends.isEmpty, cursor.isWhole == history.isOver {
+                keep(history, of: job, exported: cursor.sequence)
+                return true
+            }
             let maker = SpanMaker(job: job, pipeline: history.pipeline, link: cursor.link)
             var spans: [Span] = []
             let records = Dictionary(grouping: ends.isEmpty ? [] : exchanges(job), by: \.step)
@@ -219,10 +226,26 @@ package final class TraceExporter: Sendable {
             cursor.sequence = history.sequence
             cursor.isWhole = history.isOver
             try await source.keep(cursor, of: job)
+            keep(history, of: job, exported: cursor.sequence)
             return true
         } catch {
             // Of a job that is gone, or a journal that is closed, nothing can be exported any more.
             return !error.mayPass
+        }
+    }
+
+    /// The history of a job as far as it is exported; one that is empty where another process exported it, or none is kept.
+    private func takeHistory(of job: JobID, exported sequence: Int) -> JobHistory {
+        let kept = state.withLock { $0.histories.removeValue(forKey: job) }
+        return kept.flatMap { $0.exported == sequence ? $0.history : nil } ?? JobHistory()
+    }
+
+    private func keep(_ history: JobHistory, of job: JobID, exported sequence: Int) {
+        guard !history.isOver else { return }
+        state.withLock { state in
+            // Any of them does: it is read again from the journal.
+            if state.histories.count >= Self.mostHistories { _ = state.histories.popFirst() }
+            state.histories[job] = (sequence, history)
         }
     }
 
