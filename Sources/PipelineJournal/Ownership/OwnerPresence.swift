@@ -113,26 +113,39 @@ final class OwnerPresence: Sendable {
         }
         if isHearing { return true }
         return JournalThread.start { [socket, weak self] in
-            while let text = socket.receive() { self?.take(OwnerMessage(text)) }
+            var isAsked = false
+            while let text = socket.receive() {
+                let message = OwnerMessage(text)
+                self?.take(message)
+                if case .inbox = message { isAsked = true }
+                // One look at the rows does for all that came together.
+                if isAsked, !socket.hasMore {
+                    isAsked = false
+                    self?.look()
+                }
+            }
         }
     }
 
     private func take(_ message: OwnerMessage) {
         switch message {
         case .inbox(let named):
-            let (pending, listeners) = state.withLock { ($0.pending, Array($0.listeners.values)) }
-            if listeners.isEmpty { return }
-            // The rows are the truth: a datagram that found no room in the queue is made up for by the next one.
-            var jobs = pending()
-            if let named, !jobs.contains(named) { jobs.append(named) }
-            for listener in listeners {
-                for job in jobs { listener.yield(job) }
-            }
+            guard let named else { return }
+            for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(named) }
         case .watch(let other, let job): watch(other, job)
         case .attend(let other, let job): if attend(other, job) { tell(OwnerSignal.watched(job)) }
         case .delaysReset(let pipeline): tell(OwnerSignal.delaysReset(pipeline: pipeline))
         case .changed(let job): tell(.changed(job))
         case .event(let event): tell(.event(event))
+        }
+    }
+
+    /// The rows are the truth: a datagram that found no room in the queue is made up for by the next one.
+    private func look() {
+        let (pending, listeners) = state.withLock { ($0.pending, Array($0.listeners.values)) }
+        if listeners.isEmpty { return }
+        for job in pending() {
+            for listener in listeners { listener.yield(job) }
         }
     }
 

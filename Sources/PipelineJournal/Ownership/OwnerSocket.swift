@@ -41,6 +41,12 @@ final class OwnerSocket: Sendable {
         }
     }
 
+    /// True if a datagram is there already.
+    var hasMore: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
+    }
+
     /// Ends ``receive()`` and removes the name.
     func shut() {
         unlink(name.path)
