@@ -204,19 +204,21 @@ struct Restart {
         if table.snapshot.pushes[key] != nil { table.record(.callbacksVoided(key)) }
     }
 
-    /// What a submit of before may have begun at the service, when nobody asks about it any more; nil for nothing.
+    /// What a step may have begun at the service, when nobody asks about it any more; nil for nothing.
     private static func leftBehind(by key: StepKey, in table: JobTable) -> String? {
-        guard let step = table.step(key), let submit = table.snapshot.submits[key],
-            let stage = table.plan.stage(key.stage)
-        else { return nil }
+        guard let step = table.step(key), let stage = table.plan.stage(key.stage) else { return nil }
         switch step.state {
         case .pending, .succeeded, .skipped: return nil
         case .running, .waiting, .unknown, .failed, .cancelled: break
         }
-        switch submit.phase {
-        case .intent, .refused: return nil
+        let submit = table.snapshot.submits[key]
+        switch submit?.phase {
+        case nil, .intent, .refused:
+            let isKept = step.checkpoint.map { stage.stage.standsAlone?($0) ?? false } ?? false
+            guard stage.stage.cancelsWork, isKept else { return nil }
+            return "its service was not told that the stage begins again: what was sent to it stays there"
         case .sending, .unknown:
-            return "a submit of before (key \(submit.key)) may be at its service, which was not asked: "
+            return "a submit of before (key \(submit?.key ?? "")) may be at its service, which was not asked: "
                 + "what was begun there goes on"
         case .submitted:
             guard case .remoteJob = stage.stage.work else { return nil }

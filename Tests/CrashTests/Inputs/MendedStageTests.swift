@@ -61,6 +61,30 @@ struct MendedStageTests {
         }
     }
 
+    /// The parts stayed at the service, and are paid for there; not a word was said of them.
+    @Test("begins an upload anew with a word about what is there of the last")
+    func leftParts() async throws {
+        let stage = #"""
+            "kind": "upload", "file": "film.mov", "protocol": "s3", "partSize": "5MiB", "request": { "PUT": "/bucket/film" }
+            """#
+        let creation = "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
+        try await withService(stage) { request in
+            let isCreation = request.method == "POST" && request.target.contains("uploads")
+            return isCreation
+                ? .status(200, headers: [("Content-Type", "application/xml")], body: creation)
+                : .status(
+                    403, headers: [("Content-Type", "application/xml")],
+                    body: "<Error><Code>AccessDenied</Code></Error>")
+        } _: { workplace, server, call in
+            try workplace.write("film.mov", String(repeating: "film", count: 2 << 20))
+            #expect(try await call("run", "job.json", "--key", "job").cause == .exited(1))
+            let again = try await call("retry", "job", "--from", "work")
+            #expect(again.cause == .exited(1) && server.requests.count { $0.target.contains("uploads") } == 2)
+            let warning = "its service was not told that the stage begins again: what was sent to it stays there"
+            #expect(again.errors.contains(warning), "\(again)")
+        }
+    }
+
     /// It was refused, and "it is not there" was all that was left to say of an order that had been found.
     @Test("looks again for a submit whose response is lost, with the look-up and the captures as they are by then")
     func lookUp() async throws {

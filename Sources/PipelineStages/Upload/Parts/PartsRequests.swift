@@ -46,8 +46,20 @@ struct PartsRequests: Sendable {
         }) { scope throws(EvaluationFailure) in
             try setting.value(in: scope)
         }
-        return max(1, size)
+        guard size > 0, source.size / size < Self.mostParts else {
+            throw .definite(
+                StepFailure(
+                    "parts of \(size) bytes are too small for a file of \(SizeText.describe(source.size)): "
+                        + "\(Self.mostParts) parts at most",
+                    hint: "\"partSize\" counts bytes: calculate with what the service says, as in "
+                        + "\"${{ self.size * 1048576 }}\"",
+                    place: context.facts.place))
+        }
+        return size
     }
+
+    /// More of them no service takes (S3: 10,000), and all that are there are kept with each that comes.
+    private static let mostParts: Int64 = 100_000
 
     func part(_ part: FilePart, _ state: PartsCheckpoint) async throws(StageFailure) -> RenderedRequest {
         if let definition = definition.part {
