@@ -31,6 +31,19 @@ struct DownloadArrival: Sendable {
     }
 }
 
+extension DownloadArrival {
+    /// Warns of a page that stands where a file was wanted: many a service shows an error, or a login, with a status of
+    /// success.
+    func warnIfPage(by order: DownloadOrder) async throws(StageFailure) {
+        let type = answer.header("Content-Type").first?.prefix { $0 != ";" }.lowercased()
+        let name = path.split(separator: "/").last ?? ""
+        guard type == "text/html", name.contains("."), !name.hasSuffix(".html"), !name.hasSuffix(".htm") else { return }
+        try await order.context.warn(
+            "the service sent a page of HTML for \(name): look whether it is what you wanted; \"verify\" or "
+                + "\"fail\" in the request refuses one")
+    }
+}
+
 extension HTTPExchangeResponse {
     /// True if a body that ends with its connection would be known to be cut (RFC 9112, section 6.3).
     var isEndStated: Bool {
