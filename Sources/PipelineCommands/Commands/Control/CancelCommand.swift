@@ -70,7 +70,9 @@ struct CancelCommand: WorkspaceCommand {
         let known = job.owner == nil ? try await inputs(of: job.snapshot, workspace) : nil
         if try await journal.post(.cancel, to: record.id) {
             console.note("job \(record.id): its process was told to cancel")
-            return
+            guard let left = try await leftAlone(job, journal) else { return }
+            console.note("job \(record.id): its process is gone; it is cancelled here")
+            return try await takeUp(left, try await inputs(of: left.snapshot, workspace), journal, workspace, console)
         }
         do {
             try await takeUp(job, known, journal, workspace, console)
@@ -78,6 +80,24 @@ struct CancelCommand: WorkspaceCommand {
             console.note("job \(record.id): the process that has just taken it up cancels it")
         }
     }
+
+    /// Waits for what becomes of a job that ran at a terminal of another machine: a process that is gone owns it until its
+    /// lease is over, and nobody but a person takes it up after that. Returns the job then; nil where it heard.
+    private func leftAlone(_ job: OwnedJob, _ journal: Workspace.Journal) async throws -> OwnedJob? {
+        guard journal is any SharedJournal, job.snapshot.mode == .attached else { return nil }
+        let id = job.snapshot.record.id
+        for _ in 0..<Self.looks {
+            guard let now = try await journal.jobs(JobQuery(prefix: id.text)).first, now.snapshot.ended == nil,
+                now.snapshot.request == .cancel
+            else { return nil }
+            if now.owner == nil { return now }
+            try await Task.sleep(for: .milliseconds(500))
+        }
+        return nil
+    }
+
+    /// A lease lives for 30 s.
+    private static let looks = 80
 
     /// Nobody has the job: this process takes it up for as long as cancelling takes.
     private func takeUp(
