@@ -139,7 +139,9 @@ struct BatchText {
             lines.append(StyledText(advice))
         }
         if phase != .unknown, batch.count(.unknown) > 0 {
-            lines.append("see at the service what became of the unknown ones, then: pipeline resolve \(key)")
+            lines.append(
+                "see at the service what became of the unknown ones, then: pipeline resolve \(key) --resubmit or --abandon"
+            )
         }
         if failures.contains(where: \.wasBegun) { lines.append("begin what failed anew with: pipeline retry \(key)") }
         return lines

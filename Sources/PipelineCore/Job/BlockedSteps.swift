@@ -82,7 +82,9 @@ package struct BlockedSteps: Sendable {
             // It looks for a place again and again, and goes on once there is one.
             let time = isOwned && reason.kind != .full ? wake.time : nil
             let isPushed = reason.kind == .callback && job.hasCallback(key)
-            let sentence = isPushed ? "a push for it has come" : reason.kind.sentence
+            let isPaused = reason.kind == .interrupted && job.cause == .paused
+            let sentence =
+                isPushed ? "a push for it has come" : isPaused ? "it was paused" : reason.kind.sentence
             return BlockedStep(
                 step: key, reason: [sentence, reason.detail].compactMap { $0 }.joined(separator: ": "), until: time,
                 tried: tried, advice: needsPerson ? resume : reason.kind.advice)

@@ -23,7 +23,7 @@ extension BatchRecord {
     package func remedy(of failures: [FailureGroup], _ cause: SuspensionCause, _ key: String) -> String {
         if cause == .sameFailure, stopsAtUnknown {
             return
-                "'pipeline resolve \(key)' settles the submits that are unknown; if \"capture\" or the look-up is wrong, "
+                "'pipeline resolve \(key)' with --resubmit or --abandon ends what is unknown of the submits; if \"capture\" or the look-up is wrong, "
                 + "mend it and run the same command again with --changed"
         }
         return failures.areRows
@@ -75,7 +75,9 @@ extension OwnedJob {
         if owner == nil, snapshot.isQueued, snapshot.batch?.lacksStandardInput == false { return nil }
         switch snapshot.suspension(isOwned: owner != nil) {
         case .sameFailure where snapshot.batch?.stopsAtUnknown == true:
-            return "see at the service, then pipeline resolve \(key); pipeline resume \(key) begins the others"
+            return
+                "see at the service, then pipeline resolve \(key) --resubmit or --abandon; pipeline resume \(key) begins "
+                + "the others"
         case .tooManyFailures, .sameFailure:
             return "mend what failed, then pipeline retry \(key), or pipeline resume \(key) for those not yet begun"
         case let cause?: return snapshot.batch?.continuation(after: cause, key)
@@ -83,7 +85,8 @@ extension OwnedJob {
             switch snapshot.phase(isOwned: owner != nil) {
             case .failed: return "once mended, pipeline retry \(key)"
             case .unknown:
-                return "see at the service, then pipeline resolve \(key), or each item that 'pipeline why \(key)' names"
+                return "see at the service, then pipeline resolve \(key) --resubmit or --abandon, or each item that "
+                    + "'pipeline why \(key)' names"
             case .running, .waiting, .suspended, .succeeded, .cancelled: return nil
             }
         }

@@ -141,7 +141,7 @@ struct WhyCommand: WorkspaceCommand {
     private static func holding(_ held: [BlockedStep]) -> String {
         let times = held.filter(\.isHeldBack).compactMap(\.until)
         guard let first = times.min(), held.allSatisfy({ $0.isHeldBack || $0.until == nil }) else { return "" }
-        return ", held back until \(clock(first))"
+        return ", held back until \(TimeText(now: SystemClock().now).clock(first))"
     }
 
     /// Returns what will have expired if the step does not go on in time.
@@ -225,13 +225,20 @@ struct WhyCommand: WorkspaceCommand {
         ]
     }
 
-    private static func words(_ pressed: StepExpiry, _ step: StepKey) -> String {
-        pressed.holder == step
-            ? "what it has at the service, or was given, is good until \(clock(pressed.time))"
-            : "what '\(pressed.holder)' captured is good until \(clock(pressed.time))"
+    private static func haste(_ pressed: StepExpiry, _ clock: TimeText) -> String {
+        let time = pressed.mustActBefore
+        if pressed.time <= clock.now { return "too late" }
+        return time <= clock.now
+            ? "must act now" : "must act before \(clock.clock(time)), \(clock.until(time))"
     }
 
-    private static func clock(_ time: Timestamp) -> String { TimeText(now: SystemClock().now).clock(time) }
+    private static func words(_ pressed: StepExpiry, _ step: StepKey) -> String {
+        let clock = TimeText(now: SystemClock().now)
+        let what =
+            pressed.holder == step
+            ? "what it has at the service, or was given," : "what '\(pressed.holder)' captured"
+        return "\(what) \(pressed.time <= clock.now ? "was" : "is") good until \(clock.clock(pressed.time))"
+    }
 
     private static func line(_ record: NotificationRecord) -> String {
         let now = SystemClock().now
@@ -261,8 +268,7 @@ struct WhyCommand: WorkspaceCommand {
         var lines: [StyledText] = ["\(held.step.description, .bold): \(held.reason)"]
         if let until = held.until { lines.append("  goes on \(clock.until(until))") }
         if let pressed {
-            let time = pressed.mustActBefore
-            lines.append("  must act before \(clock.clock(time)), \(clock.until(time)): \(words(pressed, held.step))")
+            lines.append("  \(haste(pressed, clock)): \(words(pressed, held.step))")
         }
         if let tried = held.tried { lines.append("  tried: \(tried)") }
         if let hint { lines.append("  \("hint:", .cyan) \(hint)") }
