@@ -23,6 +23,10 @@ struct ValidateCommand: WorkspaceCommand {
         for file in files {
             do {
                 let source = try JobDraft.source(at: file)
+                if files.count > 1, Self.isSchema(source.bytes) {
+                    if !json { console.note("\(file): left out, a JSON Schema and no pipeline") }
+                    continue
+                }
                 let plan = try Planner(catalogue: await workspace.catalogue(for: source)).plan(source)
                 var result: JSONObject = ["file": .string(file), "valid": true, "errors": []]
                 if !plan.warnings.diagnostics.isEmpty {
@@ -41,6 +45,12 @@ struct ValidateCommand: WorkspaceCommand {
         }
         if json { console.data(JSON.array(results).prettyText()) }
         return isValid ? .succeeded : .invalid
+    }
+
+    /// True of the file that `init` writes beside a document, for editors: `validate *.json` names it as well.
+    private static func isSchema(_ text: [UInt8]) -> Bool {
+        guard let json = try? JSON.parse(text), json["pipeline"] == nil else { return false }
+        return json["$schema"]?.string?.hasPrefix("https://json-schema.org/") == true
     }
 
     private static func list(_ report: DiagnosticReport) -> [JSON] {
