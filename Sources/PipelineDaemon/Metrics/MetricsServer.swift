@@ -8,7 +8,7 @@ import PipelineServer
 struct MetricsServer: Sendable {
     private let listener: HTTPListener
 
-    /// More than a monitoring system ever needs; a connection beyond is closed at once.
+    /// More than a monitoring system ever needs. One more closes the oldest: holding connections open keeps nobody out.
     private static let connectionLimit = 16
 
     /// Listens; throws when the address can't be had.
@@ -17,8 +17,6 @@ struct MetricsServer: Sendable {
             at: address, for: "metrics", hint: "choose another address with --metrics", limit: connectionLimit
         ) { channel, connections in
             guard connections.admit(channel) else { return channel.close(promise: nil) }
-            // Those that came first stay.
-            connections.keep(channel)
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(IdleStateHandler(allTimeout: .seconds(120)))
             try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)
