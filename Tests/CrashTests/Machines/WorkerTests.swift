@@ -286,6 +286,29 @@ struct WorkerTests {
         }
     }
 
+    /// It was told that the process would do it, and nobody did; the remote job went on.
+    @Test("are not needed to cancel a job whose run was killed: 'cancel' waits for its lease and does it itself")
+    func cancelsAfterKill() async throws {
+        try await withWorkers { scene in
+            let environment = scene.workplace.environment(scene.environment)
+            let folder = scene.workplace.folder
+            let killed = try scene.workplace.program.start(
+                ["run", "held.json", "-i", "name=one", "--key", "one"], environment: environment, folder: folder,
+                limit: .seconds(60))
+            try await scene.wait(for: running, toBe: 1)
+            killed.signal(SIGKILL)
+            _ = await killed.end
+            let cancel = try scene.workplace.program.start(
+                ["cancel", "one"], environment: environment, folder: folder, limit: .seconds(60))
+            #expect(await cancel.hasWritten("was told to cancel"), "\(cancel.text)")
+            try await scene.expire(killed)
+            let end = await cancel.end
+            #expect(end.cause == .exited(0) && end.errors.contains("its process is gone"), "\(end)")
+            try await scene.wait(for: unfinished, toBe: 0)
+            #expect(scene.service.cancelled == 1)
+        }
+    }
+
     @Test("say what is wrong, and never a password")
     func refusals() async throws {
         try await withWorkplace { workplace in
