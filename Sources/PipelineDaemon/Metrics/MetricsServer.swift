@@ -18,7 +18,6 @@ struct MetricsServer: Sendable {
         ) { channel, connections in
             guard connections.admit(channel) else { return channel.close(promise: nil) }
             let pipeline = channel.pipeline.syncOperations
-            try pipeline.addHandler(IdleStateHandler(allTimeout: .seconds(120)))
             try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)
             try pipeline.addHandler(MetricsHandler(page: page))
         }
@@ -37,24 +36,34 @@ private final class MetricsHandler: ChannelInboundHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let page: MetricsPage
-    private var head: HTTPRequestHead?
+    private var gatherer = RequestGatherer(bodyLimit: 1024, patience: .seconds(120))
 
     init(page: MetricsPage) { self.page = page }
 
+    func channelActive(context: ChannelHandlerContext) {
+        gatherer.awaitRequest(context)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        gatherer.stopWaiting()
+        context.fireChannelInactive()
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head(let head): self.head = head
-        case .body: break
-        case .end: if let head { answer(head, context) }
+        switch gatherer.read(unwrapInboundIn(data)) {
+        case .tooLong: TextResponse(413, "the request is too long\n").write(to: context, closes: true)
+        case .whole(let head, _): answer(head, context)
+        case .began, nil: break
         }
     }
 
     private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         guard head.uri.prefix(while: { $0 != "?" }) == "/metrics" else {
-            return write(.notFound, "text/plain; charset=utf-8", "metrics are at /metrics\n", head, context)
+            return write(404, "metrics are at /metrics\n", head, context)
         }
         guard head.method == .GET || head.method == .HEAD else {
-            return write(.methodNotAllowed, "text/plain; charset=utf-8", "GET and HEAD only\n", head, context)
+            return write(405, "GET and HEAD only\n", head, context, ("Allow", "GET, HEAD"))
         }
         let accept = head.headers["Accept"].joined(separator: ",")
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -63,38 +72,20 @@ private final class MetricsHandler: ChannelInboundHandler {
                 let (handler, context) = bound.value
                 guard context.channel.isActive else { return }
                 switch result {
-                case .success(let (type, body)): handler.write(.ok, type, body, head, context)
-                case .failure(let error):
-                    handler.write(
-                        .internalServerError, "text/plain; charset=utf-8", "the journal can't be read: \(error)\n",
-                        head, context)
+                case .success(let (type, body)): handler.write(200, body, type: type, head, context)
+                case .failure(let error): handler.write(500, "the journal can't be read: \(error)\n", head, context)
                 }
             }
     }
 
     private func write(
-        _ status: HTTPResponseStatus, _ type: String, _ text: String, _ request: HTTPRequestHead,
-        _ context: ChannelHandlerContext
+        _ status: Int, _ text: String, type: String = "text/plain; charset=utf-8", _ request: HTTPRequestHead,
+        _ context: ChannelHandlerContext, _ header: (name: String, value: String)? = nil
     ) {
-        var head = HTTPResponseHead(version: .http1_1, status: status)
-        head.headers.add(name: "Content-Type", value: type)
-        head.headers.add(name: "Content-Length", value: "\(text.utf8.count)")
-        head.headers.add(name: "Cache-Control", value: "no-store")
-        head.headers.add(name: "X-Content-Type-Options", value: "nosniff")
-        if status == .methodNotAllowed { head.headers.add(name: "Allow", value: "GET, HEAD") }
-        if !request.isKeepAlive { head.headers.add(name: "Connection", value: "close") }
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
-        if request.method != .HEAD {
-            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
-        }
-        let end = context.eventLoop.makePromise(of: Void.self)
-        if !request.isKeepAlive { end.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) } }
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is IdleStateHandler.IdleStateEvent { return context.close(promise: nil) }
-        context.fireUserInboundEventTriggered(event)
+        let headers = [("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"), header].compactMap(\.self)
+        TextResponse(status, text, type: type, headers: headers)
+            .write(to: context, closes: !request.isKeepAlive, isHead: request.method == .HEAD)
+        gatherer.awaitRequest(context)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

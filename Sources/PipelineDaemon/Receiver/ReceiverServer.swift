@@ -54,7 +54,8 @@ private final class CrowdedHandler: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         // What it sends is read for a moment: closing before that takes the answer back (RFC 9112, section 9.6).
-        for part in CallbackResponse.crowded.parts(closes: true) { context.write(wrapOutboundOut(part), promise: nil) }
+        let parts = CallbackResponse.crowded.http.parts(closes: true) + [.end(nil)]
+        for part in parts { context.write(wrapOutboundOut(part), promise: nil) }
         context.flush()
         context.close(mode: .output, promise: nil)
         context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { context.close(promise: nil) }
@@ -140,11 +141,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
 
     private func write(_ answer: CallbackResponse, closes: Bool, _ context: ChannelHandlerContext) {
         isAnswering = false
-        let parts = answer.parts(closes: closes)
-        for part in parts.dropLast() { context.write(wrapOutboundOut(part), promise: nil) }
-        let end = context.eventLoop.makePromise(of: Void.self)
-        if closes { end.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) } }
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
+        answer.http.write(to: context, closes: closes)
         gatherer.awaitRequest(context)
     }
 
@@ -160,15 +157,9 @@ private final class ReceiverHandler: ChannelInboundHandler {
 }
 
 extension CallbackResponse {
-    /// The answer as HTTP has it, its end last.
-    fileprivate func parts(closes: Bool) -> [HTTPServerResponsePart] {
-        var head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status))
-        let body = text.isEmpty ? "" : text + "\n"
-        if status != 204 { head.headers.add(name: "Content-Length", value: "\(body.utf8.count)") }
-        if !body.isEmpty { head.headers.add(name: "Content-Type", value: "text/plain; charset=utf-8") }
-        if let retryAfter { head.headers.add(name: "Retry-After", value: "\(retryAfter)") }
-        if closes { head.headers.add(name: "Connection", value: "close") }
-        let content = body.isEmpty ? [] : [HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: body)))]
-        return [.head(head)] + content + [.end(nil)]
+    /// The answer as HTTP has it.
+    fileprivate var http: TextResponse {
+        let headers = retryAfter.map { [("Retry-After", "\($0)")] } ?? []
+        return TextResponse(status, text.isEmpty ? "" : text + "\n", headers: headers)
     }
 }

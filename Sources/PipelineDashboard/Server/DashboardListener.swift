@@ -74,17 +74,7 @@ private final class ConnectionHandler: ChannelInboundHandler {
     /// The rest of a body that is too long is not waited for. It is answered at once, on the event loop: the handler that
     /// answers what is no HTTP would find no response begun and write one too.
     private func refuse(_ context: ChannelHandlerContext) {
-        let text = "the request is too long\n"
-        let head = HTTPResponseHead(
-            version: .http1_1, status: .payloadTooLarge,
-            headers: [
-                "Content-Type": "text/plain; charset=utf-8", "Content-Length": "\(text.utf8.count)",
-                "Connection": "close",
-            ])
-        let channel = context.channel
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
-        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
-        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(promise: nil) }
+        TextResponse(413, "the request is too long\n").write(to: context, closes: true)
     }
 
     private func take(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {

@@ -113,7 +113,9 @@ extension ExpressionEvaluator {
         guard piece.isLost else { throw .sealedSecret(piece.name) }
         throw wrong(
             "\(expression.text(of: range)) repeats the secret \(piece.name), and was not kept without PIPELINE_JOURNAL_KEY",
-            hint: "set PIPELINE_JOURNAL_KEY, the same for all workers, and run it again", at: range)
+            hint: "set PIPELINE_JOURNAL_KEY, the same for all workers; then 'pipeline retry JOB --from STAGE' with the "
+                + "stage that captured it",
+            at: range)
     }
 
     private func base(_ root: ExpressionNode.PathRoot, at range: SourceRange) throws(EvaluationFailure) -> JSON {
