@@ -26,8 +26,10 @@ package struct PostgresAddress: Sendable, Hashable {
             let port = ports.count == 1 ? ports.first : ports.dropFirst(place).first
             return name + (port.map { $0.isEmpty ? "" : ":\($0)" } ?? "")
         }
+        let isLocal = options["host"]?.hasPrefix("/") == true
+        let socket = isLocal ? "?host=" + part("host") + (options["port"].flatMap { UInt16($0) }.map { "&port=\($0)" } ?? "") : ""
         return "postgres://" + (options["user"] == nil ? "" : part("user") + "@") + hosts.joined(separator: ",")
-            + (options["dbname"] == nil ? "" : "/" + part("dbname"))
+            + (options["dbname"] == nil ? "" : "/" + part("dbname")) + socket
     }
 
     /// A text of libpq or of the server, without the password if it should hold one. Of an address that is not understood

@@ -68,12 +68,12 @@ import Testing
                 event(
                     .stageWaiting, job,
                     [
-                        "reason": "poll", "detail": .string("the last poll failed: GET /\(job) answered 500"),
+                        "reason": "poll", "detail": .string("the last poll failed: service 's' answered 500"),
                         "trouble": true,
                     ]))
         }
         #expect(
-            text(items, atWork: 2) == ["2 of 2 at work try again: get: the last poll failed: GET /a answered 500"])
+            text(items, atWork: 2) == ["2 of 2 at work try again: get: the last poll failed: service 's' answered 500"])
         items.apply(waiting("a", .poll, "half of it is done"))
         items.apply(event(.stageSucceeded, "b"))
         #expect(text(items, atWork: 2) == [])

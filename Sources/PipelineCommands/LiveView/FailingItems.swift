@@ -73,9 +73,8 @@ struct FailingItems: Sendable {
                 event, step, Self.full, "the service has as many jobs as it may have",
                 hint: WaitReason.Kind.full.advice)
         case .poll where event.trouble != nil:
-            // The words name the remote job, another for each item.
             let words = Words(title: event.trouble ?? "", hint: nil, isHeld: false, hasNoResponse: false)
-            insert(event.job, step, Reason(stage: step.stage, code: "poll"), words)
+            insert(event.job, step, Reason(stage: step.stage, code: words.title), words)
         case .poll, .time, .callback, .renewal: remove(event.job, at: step)
         case .retry, .refused, .settle, .interrupted, .noAnswer, .secret, nil: break
         }

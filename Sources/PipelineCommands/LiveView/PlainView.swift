@@ -14,6 +14,15 @@ final class PlainView: EventView {
         var told: Timestamp?
         /// The number of lines that told of each kind of event.
         var lines: [JobEvent.Kind: Int] = [:]
+        /// The trouble of polls that was told last, and when.
+        var trouble: (text: String, time: Timestamp)?
+
+        /// Returns whether a poll's trouble is another one than before, or so old that it is told again.
+        mutating func takes(_ text: String, at time: Timestamp) -> Bool {
+            if let trouble, trouble.text == text, time - trouble.time < PlainView.reminder { return false }
+            trouble = (text, time)
+            return true
+        }
 
         var text: StyledText {
             let done = done.count
@@ -23,6 +32,7 @@ final class PlainView: EventView {
     }
 
     private static let interval = Duration.seconds(10)
+    private static let reminder = Duration.seconds(60)
     /// That many lines tell of items' failures, of their failed attempts, and of warnings.
     private static let most: [JobEvent.Kind: Int] = [
         .stageFailed: 10, .stageUnknown: 10, .stageWarned: 10, .attemptFailed: 1, .stageWaiting: 1, .resumeDeferred: 1,
@@ -71,7 +81,9 @@ final class PlainView: EventView {
         case .stageFailed, .stageUnknown: counted.failed.insert(item)
         default: break
         }
-        if let most = most[event.kind], let line {
+        if let trouble = event.trouble {
+            if let line, counted.takes(trouble, at: event.time) { return [line] }
+        } else if let most = most[event.kind], let line {
             counted.lines[event.kind, default: 0] += 1
             if counted.lines[event.kind, default: 0] <= most { return [line] }
         }

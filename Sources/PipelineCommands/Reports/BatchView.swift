@@ -13,7 +13,14 @@ final class BatchView: Sendable {
         var told: String?
         var live: BatchLiveView?
         var failures = FailureNotice()
+        /// The keys of the items at work.
+        var names: [JobID: String] = [:]
+        /// The number of warnings of each stage.
+        var warnings: [String: Int] = [:]
     }
+
+    /// That many warnings of a stage are told.
+    private static let mostWarnings = 3
 
     private let console: Console
     private let key: String
@@ -55,13 +62,30 @@ final class BatchView: Sendable {
         if isJSON { return console.data(event.json.text) }
         state.withLock { $0.failures.apply(event) }
         live?.show(event)
+        for line in warnings(of: event) { live?.note(line) ?? console.note(line) }
+    }
+
+    /// What an item is warned of. Many of them are warned alike: the first of a stage stand for the others.
+    private func warnings(of event: JobEvent) -> [String] {
+        guard event.kind == .stageWarned, let stage = event.step?.stage else { return [] }
+        let line = EventLine(event).whole.rendered(inColor: false)
+        let (count, name) = state.withLock { state in
+            state.warnings[stage, default: 0] += 1
+            return (state.warnings[stage] ?? 0, state.names[event.job] ?? event.job.text)
+        }
+        switch count {
+        case ...Self.mostWarnings: return ["\(name): \(line)"]
+        case Self.mostWarnings + 1:
+            return ["more items are warned at \(stage), as \(name) is: pipeline show \(key)/ITEM"]
+        default: return []
+        }
     }
 
     func take(_ news: BatchNews) {
         let live = live
         live?.take(news)
         switch news {
-        case .began: break
+        case .began(let item): state.withLock { state in if let job = item.job { state.names[job] = item.key } }
         case .readAgain(let path):
             let line = "note: \(path) has changed since it was read in part; it is read again, and what is known stays"
             live?.note(SafeText.line(line)) ?? console.note(SafeText.line(line))
@@ -84,7 +108,10 @@ final class BatchView: Sendable {
         case .finished(let item, let batch):
             state.withLock { state in
                 state.batch = batch
-                if let job = item.job { state.failures.remove(job) }
+                if let job = item.job {
+                    state.failures.remove(job)
+                    state.names[job] = nil
+                }
             }
             if isJSON { return }
             if item.state == .succeeded { for file in item.files { live?.data(file) ?? console.data(file) } }

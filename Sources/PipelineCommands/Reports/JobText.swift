@@ -36,7 +36,8 @@ struct JobText {
             let length = DurationText.rounded(ended.seconds(since: record.started))
             lines.append("ended     \(clock.dated(ended)), after \(length)")
         }
-        if let estimate = report.estimate {
+        // What waits for a person takes as long as that one does.
+        if let estimate = report.estimate, snapshot.phase(isOwned: job.owner != nil) != .unknown {
             let half = DurationText.rounded(estimate.quantile(0.5))
             let most = DurationText.rounded(estimate.quantile(0.9))
             lines.append("estimate  about \(half) left, 90 % within \(most)")

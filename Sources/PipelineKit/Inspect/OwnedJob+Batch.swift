@@ -23,11 +23,13 @@ extension BatchRecord {
     package func remedy(of failures: [FailureGroup], _ cause: SuspensionCause, _ key: String) -> String {
         if cause == .sameFailure, stopsAtUnknown {
             return
-                "'pipeline resolve \(key)' with --resubmit or --abandon ends what is unknown of the submits; if \"capture\" or the look-up is wrong, "
-                + "mend it and run the same command again with --changed"
+                "'pipeline resolve \(key)' with --resubmit or --abandon ends what is unknown of the submits; if \"capture\" or "
+                + "the look-up is wrong, mend it and run the same command again with --changed"
         }
         return failures.areRows
-            ? "once the rows are mended, run the same command again" : "'pipeline retry \(key)' begins what failed anew"
+            ? "once the rows are mended, run the same command again"
+            : "'pipeline retry \(key)' begins what failed anew; if the document is wrong, mend it and run the same command "
+                + "again with --changed --retry-failed"
     }
 
     /// True if it is submits that are unknown for which it stands, and none that failed.

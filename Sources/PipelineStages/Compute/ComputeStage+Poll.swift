@@ -80,15 +80,17 @@ extension ComputeStage {
             try await carried.keep(report.captures, checkpoint, in: context)
             let begin = checkpoint.begin(of: context.facts)
             context.report(.remote(share: report.share, secondsLeft: report.secondsLeft, since: begin))
+            let trouble = report.doubts.first(where: \.isTrouble)?.message
             return try await waiting(
                 checkpoint, words: report.words, floor: report.floor, reopensAfter: pause,
-                detail: report.message.map { ShownText.excerpt($0, in: context) },
-                in: context)
+                detail: trouble ?? report.message.map { ShownText.excerpt($0, in: context) },
+                isTrouble: trouble != nil, in: context)
         case .failedPoll(let detail, let floor):
             try await deadline.enforce(on: self)
             checkpoint.failures += 1
             return try await waiting(
-                checkpoint, floor: floor, reopensAfter: pause, detail: "the last poll failed: \(detail)", in: context)
+                checkpoint, floor: floor, reopensAfter: pause, detail: "the last poll failed: \(detail)",
+                isTrouble: true, in: context)
         }
     }
 

@@ -171,7 +171,7 @@ struct ComputeStage: Stage {
     /// - Parameter pause: of a stream, how long until it is opened again.
     func waiting(
         _ checkpoint: ComputeCheckpoint, words: Estimate.Words = Estimate.Words(), floor: Duration?,
-        reopensAfter pause: Duration? = nil, detail: String?, in context: Context
+        reopensAfter pause: Duration? = nil, detail: String?, isTrouble: Bool = false, in context: Context
     ) async throws(StageFailure) -> Outcome {
         // A submit that was accepted and a good poll are progress, after which a token may end once more.
         if checkpoint.failures == 0, context.facts.hasFailed {
@@ -201,7 +201,7 @@ struct ComputeStage: Stage {
             time = try await shared.aligned(time, floor: floor, checkpoint)
         }
         let wake: WakeCondition = callback == nil ? .at(time) : .callback(orAt: time)
-        return .waiting(checkpoint, until: wake, WaitReason(.poll, detail: detail, isTrouble: checkpoint.failures > 0))
+        return .waiting(checkpoint, until: wake, WaitReason(.poll, detail: detail, isTrouble: isTrouble))
     }
 
     /// True if the rules for 202 and `Location` apply.

@@ -8,6 +8,10 @@ struct PollDoubt: Sendable, Equatable {
     let key: String
     let message: String
 
+    /// True if the answer says nothing of the job, so that whoever waits is told each time.
+    var isTrouble: Bool { key == Self.pageKey }
+
+    private static let pageKey = "no JSON"
     /// The number of doubts of one stage that are told.
     static let limit = 8
     /// The key of the doubt that says nothing against the answer, only that the job takes long.
@@ -92,7 +96,7 @@ struct PollDoubt: Sendable, Equatable {
     private static func noJSON(_ answer: ServiceResponse, _ excerpt: (String) -> String) -> PollDoubt {
         let type = answer.header("Content-Type").first.map { " (\(excerpt($0)))" } ?? ""
         let start = answer.body.isEmpty ? "it is empty" : "it begins: \(excerpt(answer.text))"
-        return PollDoubt(key: "no JSON", message: "the answer to the poll is not JSON\(type); \(start)")
+        return PollDoubt(key: pageKey, message: "the answer to the poll is not JSON\(type); \(start)")
     }
 
     /// A state in none of the lists. Where the document lists no running states, every other word is one: then those are

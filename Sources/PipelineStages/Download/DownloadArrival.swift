@@ -34,10 +34,12 @@ struct DownloadArrival: Sendable {
 extension DownloadArrival {
     /// Warns of a page that stands where a file was wanted: many a service shows an error, or a login, with a status of
     /// success.
-    func warnIfPage(by order: DownloadOrder) async throws(StageFailure) {
+    func warnIfPage(by order: DownloadOrder, _ stated: [DeclaredDigest]) async throws(StageFailure) {
+        guard (order.wanted.stated + stated).isEmpty else { return }
         let type = answer.header("Content-Type").first?.prefix { $0 != ";" }.lowercased()
         let name = path.split(separator: "/").last ?? ""
-        guard type == "text/html", name.contains("."), !name.hasSuffix(".html"), !name.hasSuffix(".htm") else { return }
+        let ending = name.contains(".") ? name.split(separator: ".").last?.lowercased() : nil
+        guard type == "text/html", let ending, !["html", "htm", "xhtml"].contains(ending) else { return }
         try await order.context.warn(
             "the service sent a page of HTML for \(name): look whether it is what you wanted; \"verify\" or "
                 + "\"fail\" in the request refuses one")

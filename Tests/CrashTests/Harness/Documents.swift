@@ -38,7 +38,7 @@ enum Documents {
     /// Returns the same, which tries again soon.
     static func selfieRetryingSoon() throws -> String {
         try selfie(replacing: [
-            (#""name": "selfie","#, #""name": "selfie", "retry": { "delay": "20ms", "max": "100ms" },"#)
+            (#""name": "selfie","#, #""name": "selfie", "retry": { "attempts": 20, "delay": "20ms", "max": "100ms" },"#)
         ])
     }
 

@@ -85,6 +85,23 @@ struct MendedStageTests {
         }
     }
 
+    /// It stayed at the service, and each resume made another.
+    @Test("removes an upload that it can't cut into parts", arguments: ["0", "null", "-5"])
+    func uncut(size: String) async throws {
+        let stage = #"""
+            "kind": "upload", "file": "film.mov", "protocol": "parts", "partSize": "${{ self.size }}",
+            "request": { "POST": "/new", "capture": { "size": "$.chunk" } },
+            "part": { "PUT": "/part/${{ part.number }}", "part": true }, "cancel": { "DELETE": "/new" }
+            """#
+        try await withService(stage) { request in
+            request.method == "POST" ? .json(#"{"chunk": \#(size)}"#) : .status(204, body: "")
+        } _: { _, server, call in
+            let ends = [try await call("run", "job.json", "--key", "job"), try await call("resume", "job")]
+            #expect(ends.allSatisfy { $0.cause == .exited(1) }, "\(ends)")
+            #expect(server.requests.map(\.method) == ["POST", "DELETE", "POST", "DELETE"])
+        }
+    }
+
     /// It was refused, and "it is not there" was all that was left to say of an order that had been found.
     @Test("looks again for a submit whose response is lost, with the look-up and the captures as they are by then")
     func lookUp() async throws {

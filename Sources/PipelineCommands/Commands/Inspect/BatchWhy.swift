@@ -93,10 +93,7 @@ struct BatchWhy {
                 guard case .waiting(_, _, let reason) = step.state, let detail = reason.detail,
                     reason.kind == .retry || reason.kind == .full || reason.isTrouble
                 else { continue }
-                // The words about a poll name the remote job, another for each item.
-                if let known = waits.firstIndex(where: { wait in
-                    wait.reason == reason.kind && (wait.detail == detail || reason.kind == .poll)
-                }) {
+                if let known = waits.firstIndex(where: { $0.reason == reason.kind && $0.detail == detail }) {
                     waits[known].count += 1
                 } else {
                     waits.append(Wait(reason: reason.kind, detail: detail, example: item.key))

@@ -12,6 +12,8 @@ final class JobsView: Sendable {
         var names: [JobID: String] = [:]
         /// The jobs of which a first failed attempt was told.
         var isTried: Set<JobID> = []
+        /// What the polls of each failed by, as it was told last.
+        var troubles: [JobID: String?] = [:]
         var statuses: [ExitStatus: Int] = [:]
         /// The data that is written once the live view is gone.
         var heldData: [String] = []
@@ -57,9 +59,9 @@ final class JobsView: Sendable {
         state.withLock { state in
             switch event.kind {
             case .stageWarned, .resumeDeferred: break
-            case .attemptFailed,
-                .stageWaiting where event.trouble != nil:
-                guard state.isTried.insert(event.job).inserted else { return }
+            case .attemptFailed: guard state.isTried.insert(event.job).inserted else { return }
+            case .stageWaiting where event.trouble != nil:
+                guard state.troubles.updateValue(event.trouble, forKey: event.job) != event.trouble else { return }
             default: return
             }
             console.note("\(state.name(event.job)): \(line)")
@@ -84,6 +86,7 @@ final class JobsView: Sendable {
             let name = state.name(job)
             state.names[job] = nil
             state.isTried.remove(job)
+            state.troubles[job] = nil
             state.statuses[report.status, default: 0] += 1
             if live == nil { report.data.forEach(console.data) } else { state.heldData += report.data }
             let (word, style) = report.status.word

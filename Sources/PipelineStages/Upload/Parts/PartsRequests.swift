@@ -46,7 +46,7 @@ struct PartsRequests: Sendable {
         }) { scope throws(EvaluationFailure) in
             try setting.value(in: scope)
         }
-        guard size > 0, source.size / size < Self.mostParts else {
+        guard size > 0, (source.size - 1) / size < Self.mostParts else {
             throw .definite(
                 StepFailure(
                     "parts of \(size) bytes are too small for a file of \(SizeText.describe(source.size)): "

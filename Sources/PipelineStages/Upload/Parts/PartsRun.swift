@@ -56,11 +56,16 @@ struct PartsRun {
                 // An end whose response was lost may have been taken: what is there now is no half of an upload.
                 !known.isCompleting, !awaitsFreshLinks(after: failed)
             else { throw error }
-            await attempt.remove(writer.checkpoint)
-            writer.checkpoint.forgetUpload()
-            try await writer.keep()
+            try await remove()
             throw error
         }
+    }
+
+    /// Removes what the service has of the upload, as far as the author says how.
+    private mutating func remove() async throws(StageFailure) {
+        await attempt.remove(writer.checkpoint)
+        writer.checkpoint.forgetUpload()
+        try await writer.keep()
     }
 
     /// True if the upload, which another stage has made, goes on with fresh links to it.
@@ -128,7 +133,15 @@ struct PartsRun {
             state.uploadID = id
             state.begun = response.headers[.date].flatMap { Timestamp.httpDate($0) }
         } else {
-            state.partSize = try await parts.partSize(after: captures)
+            do throws(StageFailure) {
+                state.partSize = try await parts.partSize(after: captures)
+            } catch {
+                // It is there by now, and can't be filled.
+                record()
+                try await writer.commit(progressed: false, captures: captures)
+                try await remove()
+                throw error
+            }
         }
         record()
         try await writer.commit(progressed: false, captures: captures)
