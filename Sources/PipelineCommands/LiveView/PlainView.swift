@@ -14,20 +14,23 @@ final class PlainView: EventView {
         var told: Timestamp?
         /// The number of lines that told of each kind of event.
         var lines: [JobEvent.Kind: Int] = [:]
-        /// The trouble of polls that was told last, and when.
-        var trouble: (text: String, time: Timestamp)?
-
-        /// Returns whether a poll's trouble is another one than before, or so old that it is told again.
-        mutating func takes(_ text: String, at time: Timestamp) -> Bool {
-            if let trouble, trouble.text == text, time - trouble.time < PlainView.reminder { return false }
-            trouble = (text, time)
-            return true
-        }
 
         var text: StyledText {
             let done = done.count
             let count = total.map { "\(done) of \($0) items done" } ?? "\(done) item\(done == 1 ? "" : "s") done"
             return failed.isEmpty ? "\(count)" : "\(count), \("\(failed.count) failed", .red)"
+        }
+    }
+
+    /// The trouble of each stage's polls that was told last, and when.
+    private struct Troubles {
+        var told: [String: (text: String, time: Timestamp)] = [:]
+
+        /// Returns whether it is another one than before, or so old that it is told again.
+        mutating func take(_ text: String, of stage: String, at time: Timestamp) -> Bool {
+            if let last = told[stage], last.text == text, time - last.time < PlainView.reminder { return false }
+            told[stage] = (text, time)
+            return true
         }
     }
 
@@ -40,10 +43,16 @@ final class PlainView: EventView {
 
     private let console: Console
     private let items = Mutex<[String: Items]>([:])
+    private let troubles = Mutex(Troubles())
 
     init(console: Console) { self.console = console }
 
     func show(_ event: JobEvent) {
+        if let trouble = event.trouble, let stage = event.step?.stage,
+            !troubles.withLock({ $0.take(trouble, of: stage, at: event.time) })
+        {
+            return
+        }
         let told = items.withLock { items -> [StyledText] in Self.lines(for: event, &items) }
         for line in told { console.note(line) }
     }
@@ -81,9 +90,8 @@ final class PlainView: EventView {
         case .stageFailed, .stageUnknown: counted.failed.insert(item)
         default: break
         }
-        if let trouble = event.trouble {
-            if let line, counted.takes(trouble, at: event.time) { return [line] }
-        } else if let most = most[event.kind], let line {
+        if event.trouble != nil, let line { return [line] }
+        if let most = most[event.kind], let line {
             counted.lines[event.kind, default: 0] += 1
             if counted.lines[event.kind, default: 0] <= most { return [line] }
         }

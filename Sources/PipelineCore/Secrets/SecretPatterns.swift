@@ -27,7 +27,7 @@ struct SecretPatterns: Sendable {
 
     init(_ secrets: [(name: String, value: String)]) { add(secrets) }
 
-    /// Adds what more secrets are looked for in; costs what is new, however many there are.
+    /// Adds the forms of more secrets; those that are there stay as they are.
     mutating func add(_ secrets: [(name: String, value: String)]) {
         for (name, value) in secrets where !value.isEmpty {
             let bytes = Array(value.utf8)
