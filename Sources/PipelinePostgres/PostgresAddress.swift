@@ -27,7 +27,9 @@ package struct PostgresAddress: Sendable, Hashable {
             return name + (port.map { $0.isEmpty ? "" : ":\($0)" } ?? "")
         }
         let isLocal = options["host"]?.hasPrefix("/") == true
-        let socket = isLocal ? "?host=" + part("host") + (options["port"].flatMap { UInt16($0) }.map { "&port=\($0)" } ?? "") : ""
+        let socket =
+            isLocal
+            ? "?host=" + part("host") + (options["port"].flatMap { UInt16($0) }.map { "&port=\($0)" } ?? "") : ""
         return "postgres://" + (options["user"] == nil ? "" : part("user") + "@") + hosts.joined(separator: ",")
             + (options["dbname"] == nil ? "" : "/" + part("dbname")) + socket
     }

@@ -28,6 +28,8 @@ import Testing
         for (state, seconds, expected) in [
             (StepState.pending, nil, 60.0), (.pending, 3600, 3660), (waiting, nil, 60), (waiting, 3600, 3600),
             (waiting, 1, 60), (.running(AttemptState()), 3600, 60),
+            // Its author's word is known better than what it took before.
+            (.waiting(AttemptState(), .at(.at(900)), WaitReason(.time)), nil, 900),
         ] as [(StepState, Double?, Double)] {
             let median = try #require(try Self.median(of: state, heldFor: seconds))
             #expect(abs(median - expected) <= 2, "\(state.name) \(seconds ?? 0): \(median)")

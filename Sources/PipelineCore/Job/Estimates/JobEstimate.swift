@@ -71,7 +71,8 @@ package struct JobEstimate: Sendable, Hashable {
             estimates[stage.id] = isPromise ? estimate?.promised : estimate
         }
         self.init(job, plan: plan, estimates: estimates) { key in
-            heldUntil(key).map { max(0, ($0 - now).seconds) } ?? 0
+            let times = [heldUntil(key), job.steps[key]?.state.fixedEnd].compactMap(\.self)
+            return times.map { max(0, ($0 - now).seconds) }.max() ?? 0
         }
     }
 
@@ -91,4 +92,11 @@ package struct JobEstimate: Sendable, Hashable {
 
     /// The data of the job's `estimate.changed`, and the `estimate` of `show --json`.
     package var data: JSONObject { JSONObject(quantiles: quantile, isContradicted: isContradicted) }
+}
+
+extension StepState {
+    /// The time that a step waits for by its author's word; nil for any other wait.
+    fileprivate var fixedEnd: Timestamp? {
+        if case .waiting(_, let wake, let reason) = self, reason.kind == .time { wake.time } else { nil }
+    }
 }

@@ -41,7 +41,10 @@ struct ExchangeAdvice {
         case .tooManyRedirects: return "a larger number in \"redirects\" may help"
         case .redirectRefused: return "only http and https are followed: check \(owner)"
         case .bodyWithheld: return Self.secretBody
-        case .tokenRefused: return "check tokenURL, clientID, clientSecret and scope of \"oauth2\""
+        case .tokenRefused:
+            return
+                "check tokenURL, clientID, clientSecret and scope of \"oauth2\"; a refresh token that has ended needs a "
+                + "new one, by a login"
         case .addressRefused:
             return "\"network\": \"public\" of \(name) keeps private addresses out; leave it out if this one is meant"
         case .outOfResources(ExchangeFailure.noLibrary):
