@@ -13,7 +13,7 @@ final class JobsView: Sendable {
         /// The jobs of which a first failed attempt was told.
         var isTried: Set<JobID> = []
         /// What the polls of each failed by, as it was told last.
-        var troubles: [JobID: String?] = [:]
+        var troubles: [JobID: String] = [:]
         var statuses: [ExitStatus: Int] = [:]
         /// The data that is written once the live view is gone.
         var heldData: [String] = []
@@ -55,13 +55,18 @@ final class JobsView: Sendable {
             if let shown = event.asLine(of: name) { live.show(shown) }
             return
         }
+        let isOldNews = state.withLock { state in
+            guard event.kind == .stageWaiting else { return false }
+            defer { state.troubles[event.job] = event.trouble }
+            return event.trouble == state.troubles[event.job]
+        }
+        if isOldNews { return }
         guard let line = EventLine(event).text else { return }
         state.withLock { state in
             switch event.kind {
             case .stageWarned, .resumeDeferred: break
             case .attemptFailed: guard state.isTried.insert(event.job).inserted else { return }
-            case .stageWaiting where event.trouble != nil:
-                guard state.troubles.updateValue(event.trouble, forKey: event.job) != event.trouble else { return }
+            case .stageWaiting where event.trouble != nil: break
             default: return
             }
             console.note("\(state.name(event.job)): \(line)")

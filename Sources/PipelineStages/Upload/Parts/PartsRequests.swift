@@ -59,7 +59,7 @@ struct PartsRequests: Sendable {
     }
 
     /// More of them no service takes (S3: 10,000), and all that are there are kept with each that comes.
-    private static let mostParts: Int64 = 100_000
+    private static let mostParts: Int64 = 1_000_000
 
     func part(_ part: FilePart, _ state: PartsCheckpoint) async throws(StageFailure) -> RenderedRequest {
         if let definition = definition.part {
