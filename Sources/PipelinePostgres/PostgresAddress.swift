@@ -29,7 +29,8 @@ package struct PostgresAddress: Sendable, Hashable {
         let isLocal = options["host"]?.hasPrefix("/") == true
         let socket =
             isLocal
-            ? "?host=" + part("host") + (options["port"].flatMap { UInt16($0) }.map { "&port=\($0)" } ?? "") : ""
+            ? "?host=" + (options["host"] ?? "") + (options["port"].flatMap { UInt16($0) }.map { "&port=\($0)" } ?? "")
+            : ""
         return "postgres://" + (options["user"] == nil ? "" : part("user") + "@") + hosts.joined(separator: ",")
             + (options["dbname"] == nil ? "" : "/" + part("dbname")) + socket
     }

@@ -108,12 +108,16 @@ struct BrakeTests {
             }
             let end = try await run()
             #expect(end.cause == .exited(75), "\(end)")
-            #expect(end.errors.contains("'pipeline resolve june' settles the submits that are unknown"), "\(end)")
+            #expect(
+                end.errors.contains("'pipeline resolve june' with --resubmit or --abandon ends what is unknown"),
+                "\(end)")
             let again = try await run()
             #expect(again.cause == .exited(75), "\(again)")
             #expect(orders(server) == 3)
             let seen = try await workplace.run("show", "june").output
-            #expect(seen.contains("what became of the unknown ones, then: pipeline resolve june"), "\(seen)")
+            #expect(
+                seen.contains("what became of the unknown ones, then: pipeline resolve june --resubmit or --abandon"),
+                "\(seen)")
             #expect(try await workplace.run("list").output.contains("?3"))
             let refused = try await workplace.run("resolve", "june", "--id", "j", environment: environment)
             #expect(refused.cause == .exited(64), "\(refused)")

@@ -16,9 +16,9 @@ struct PostgresAddressTests {
             ("postgres://me:a@b:c@db.example:5433/p", "a PostgreSQL database"),
             ("postgres://me:hush/x@db.example/p", "a PostgreSQL database"),
             ("postgres://me:12/hush@db.example/p", "a PostgreSQL database"),
-            ("postgres://me@one,two:5433/p?host=/tmp", "postgres://me@/p?host=%2Ftmp"),
+            ("postgres://me@one,two:5433/p?host=/tmp", "postgres://me@/p?host=/tmp"),
             // Two servers of one machine looked the same.
-            ("host=/tmp/x port=6543 dbname=p", "postgres:///p?host=%2Ftmp%2Fx&port=6543"),
+            ("host=/tmp/x port=6543 dbname=p", "postgres:///p?host=/tmp/x&port=6543"),
             ("postgres://me@one:1,[::1]:2/p", "postgres://me@one:1,[::1]:2/p"),
             ("postgresql://db.example/p?password=hunter2", "postgres://db.example/p"),
             ("host=db dbname=p password='hunter 2'", "postgres://db/p"),
