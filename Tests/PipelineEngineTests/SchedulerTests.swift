@@ -60,10 +60,11 @@ import Testing
     }
 
     private func live(
-        _ bench: EngineBench, _ name: String = "daemon", limits: JobScheduler.Limits = JobScheduler.Limits()
+        _ bench: EngineBench, _ name: String = "daemon", limits: JobScheduler.Limits = JobScheduler.Limits(),
+        changing change: (inout EnginePorts) -> Void = { _ in }
     ) -> Life {
         let process = SimulatedProcess(bench.simulation, name: name)
-        let jobs = Jobs(bench, process)
+        let jobs = Jobs(bench, process, change)
         let scheduler = JobScheduler(jobs, clock: process.clock, limits: limits)
         let task = process.lane.start { await scheduler.run() }
         return Life(process: process, scheduler: scheduler, jobs: jobs, task: task)
@@ -159,12 +160,9 @@ import Testing
         let bench = EngineBench(
             #"{ "id": "a", "kind": "poll" }"#, kinds: [Self.polling(20, every: .seconds(3), from: calls)],
             background: #"{ "budget": "unlimited" }"#)
-        let process = SimulatedProcess(bench.simulation, name: "daemon")
         let isFull = Mutexed(false)
-        let jobs = Jobs(bench, process) { $0.journal = FullJournal(base: $0.journal, isFull: isFull, holdsOn: holdsOn) }
-        let scheduler = JobScheduler(jobs, clock: process.clock)
-        let task = process.lane.start { await scheduler.run() }
-        scheduler.take(JobID("j1"))
+        let life = live(bench) { $0.journal = FullJournal(base: $0.journal, isFull: isFull, holdsOn: holdsOn) }
+        life.scheduler.take(JobID("j1"))
         bench.run { calls.value.count >= 2 }
         isFull.set(true)
         bench.pass(.seconds(20))
@@ -174,8 +172,8 @@ import Testing
         let late = (bench.simulation.now - emptied).seconds
         #expect(late < 30, "it is tried again after 5, 10 and 20 s, and went on after \(late)")
         #expect(bench.run { bench.job()?.ended != nil })
-        scheduler.stop()
-        #expect(bench.run { task.isEnded })
+        life.scheduler.stop()
+        #expect(bench.run { life.task.isEnded })
     }
 
     @Test("a request reaches a parked job at once")
@@ -246,19 +244,16 @@ import Testing
         let bench = EngineBench(
             #"{ "id": "a", "kind": "poll" }"#, kinds: [Self.polling(4, every: .seconds(600), from: calls)],
             background: #"{ "budget": "unlimited" }"#)
-        let process = SimulatedProcess(bench.simulation, name: "daemon")
         let isUnreadable = Mutexed(false)
-        let jobs = Jobs(bench, process) { $0.journal = UnreadableJournal(base: $0.journal, isUnreadable: isUnreadable) }
-        let scheduler = JobScheduler(jobs, clock: process.clock)
-        let task = process.lane.start { await scheduler.run() }
-        scheduler.take(JobID("j1"))
+        let life = live(bench) { $0.journal = UnreadableJournal(base: $0.journal, isUnreadable: isUnreadable) }
+        life.scheduler.take(JobID("j1"))
         bench.run { calls.value.count >= 2 }
         isUnreadable.set(true)
         bench.pass(.seconds(700))
         isUnreadable.set(false)
         #expect(bench.run { bench.job()?.ended != nil })
-        scheduler.stop()
-        #expect(bench.run { task.isEnded })
+        life.scheduler.stop()
+        #expect(bench.run { life.task.isEnded })
     }
 
     private struct NoPlan: Error, CustomStringConvertible {

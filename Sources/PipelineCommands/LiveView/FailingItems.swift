@@ -66,15 +66,16 @@ struct FailingItems: Sendable {
     }
 
     private mutating func wait(_ event: JobEvent, _ step: StepKey) {
+        if let trouble = event.trouble {
+            let words = Words(title: trouble, hint: nil, isHeld: false, hasNoResponse: false)
+            return insert(event.job, step, Reason(stage: step.stage, code: trouble), words)
+        }
         switch event.data["reason"]?.string.flatMap(WaitReason.Kind.init(rawValue:)) {
         case .closed: hold(event, step, "closed", "the service takes no requests now", hint: nil)
         case .full:
             hold(
                 event, step, Self.full, "the service has as many jobs as it may have",
                 hint: WaitReason.Kind.full.advice)
-        case .poll where event.trouble != nil:
-            let words = Words(title: event.trouble ?? "", hint: nil, isHeld: false, hasNoResponse: false)
-            insert(event.job, step, Reason(stage: step.stage, code: words.title), words)
         case .poll, .time, .callback, .renewal: remove(event.job, at: step)
         case .retry, .refused, .settle, .interrupted, .noAnswer, .secret, nil: break
         }

@@ -55,7 +55,7 @@ public struct WaitReason: Sendable, Hashable {
     public let kind: Kind
     /// One sentence of plain text, without secrets; nil when the kind says all.
     public let detail: String?
-    /// True if what was asked last got no answer of use, as `detail` says: whoever waits is told of that.
+    /// True if what was asked last got no answer of use, as `detail` says: the person who waits is told of that.
     public let isTrouble: Bool
 
     /// A reason to wait; `detail` is a few words that are shown after it.

@@ -31,24 +31,14 @@ struct MetricsServer: Sendable {
 }
 
 /// Answers `GET /metrics`.
-private final class MetricsHandler: ChannelInboundHandler {
+private final class MetricsHandler: GatheringHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
     private let page: MetricsPage
-    private var gatherer = RequestGatherer(bodyLimit: 1024, patience: .seconds(120))
+    var gatherer = RequestGatherer(bodyLimit: 1024, patience: .seconds(120))
 
     init(page: MetricsPage) { self.page = page }
-
-    func channelActive(context: ChannelHandlerContext) {
-        gatherer.awaitRequest(context)
-        context.fireChannelActive()
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        gatherer.stopWaiting()
-        context.fireChannelInactive()
-    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch gatherer.read(unwrapInboundIn(data)) {
@@ -87,6 +77,4 @@ private final class MetricsHandler: ChannelInboundHandler {
             .write(to: context, closes: !request.isKeepAlive, isHead: request.method == .HEAD)
         gatherer.awaitRequest(context)
     }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

@@ -67,7 +67,7 @@ private final class CrowdedHandler: ChannelInboundHandler {
 }
 
 /// Has requests answered, and writes the responses.
-private final class ReceiverHandler: ChannelInboundHandler {
+private final class ReceiverHandler: GatheringHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
@@ -77,7 +77,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
     private let answer: @Sendable (CallbackRequest) async -> CallbackResponse
     /// True from a whole request until it is answered.
     private var isAnswering = false
-    private var gatherer = RequestGatherer(bodyLimit: CallbackHandler.bodyLimit, patience: .seconds(30))
+    var gatherer = RequestGatherer(bodyLimit: CallbackHandler.bodyLimit, patience: .seconds(30))
 
     init(
         connections: ConnectionLimiter, isKnown: @escaping @Sendable (String) async -> Bool,
@@ -88,16 +88,6 @@ private final class ReceiverHandler: ChannelInboundHandler {
         self.isKnown = isKnown
         self.refused = refused
         self.answer = answer
-    }
-
-    func channelActive(context: ChannelHandlerContext) {
-        gatherer.awaitRequest(context)
-        context.fireChannelActive()
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        gatherer.stopWaiting()
-        context.fireChannelInactive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -152,8 +142,6 @@ private final class ReceiverHandler: ChannelInboundHandler {
         }
         context.fireUserInboundEventTriggered(event)
     }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
 extension CallbackResponse {

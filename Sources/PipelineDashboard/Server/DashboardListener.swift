@@ -36,25 +36,20 @@ package struct DashboardListener: Sendable {
 }
 
 /// Has requests answered, and writes the responses.
-private final class ConnectionHandler: ChannelInboundHandler {
+private final class ConnectionHandler: GatheringHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
     private let connections: ConnectionLimiter
     private let answer: DashboardListener.Answer
     /// A form that names a thousand jobs has some 30 KB.
-    private var gatherer = RequestGatherer(bodyLimit: 256 << 10, patience: .seconds(15))
+    var gatherer = RequestGatherer(bodyLimit: 256 << 10, patience: .seconds(15))
     /// The task that answers; it ends with the connection.
     private var work: Task<Void, Never>?
 
     init(connections: ConnectionLimiter, answer: @escaping DashboardListener.Answer) {
         self.connections = connections
         self.answer = answer
-    }
-
-    func channelActive(context: ChannelHandlerContext) {
-        gatherer.awaitRequest(context)
-        context.fireChannelActive()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -93,8 +88,6 @@ private final class ConnectionHandler: ChannelInboundHandler {
         self.work = work
         connections.note(work, on: channel)
     }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
 /// Writes one answer, part by part as the other end takes them.

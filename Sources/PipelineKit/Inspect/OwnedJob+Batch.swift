@@ -28,7 +28,7 @@ extension BatchRecord {
         }
         return failures.areRows
             ? "once the rows are mended, run the same command again"
-            : "'pipeline retry \(key)' begins what failed anew; if the document is wrong, mend it and run the same command "
+            : "'pipeline retry \(key)' begins again what failed; if the document is wrong, mend it and run the same command "
                 + "again with --changed --retry-failed"
     }
 

@@ -8,7 +8,7 @@ struct PollDoubt: Sendable, Equatable {
     let key: String
     let message: String
 
-    /// True if the answer says nothing of the job, so that whoever waits is told each time.
+    /// True if the answer says nothing of the job, so that the person who waits is told each time.
     var isTrouble: Bool { key == Self.pageKey }
 
     private static let pageKey = "no JSON"

@@ -17,25 +17,27 @@ struct DownloadArrival: Sendable {
     /// False if nothing but the end of the connection said where the body ends.
     var isEndStated = true
 
-    /// Warns of a file that may have been cut off without anybody's noticing: neither its answer, nor the author, nor a
-    /// digest says how much there is.
+    /// Warns of what no digest proves: that it is whole, and that it is the file.
     /// - Parameter stated: the digests that the service has given.
-    func warnIfUnproven(by order: DownloadOrder, _ stated: [DeclaredDigest]) async throws(StageFailure) {
+    func warn(by order: DownloadOrder, _ stated: [DeclaredDigest]) async throws(StageFailure) {
+        guard (order.wanted.stated + stated).isEmpty else { return }
+        try await warnIfUnproven(by: order)
+        try await warnIfPage(by: order)
+    }
+
+    /// Warns of a file that may have been cut off without anybody's noticing: neither its answer nor the author says how
+    /// much there is.
+    private func warnIfUnproven(by order: DownloadOrder) async throws(StageFailure) {
         // An archive says by itself where it ends.
-        guard !isEndStated, order.wanted.size == nil, order.stage.unpack == nil,
-            (order.wanted.stated + stated).isEmpty
-        else { return }
+        guard !isEndStated, order.wanted.size == nil, order.stage.unpack == nil else { return }
         try await order.context.warn(
             "nothing says whether the file is whole: its answer had neither a length nor a digest; "
                 + "\"verify\" checks it")
     }
-}
 
-extension DownloadArrival {
     /// Warns of a page that stands where a file was wanted: many a service shows an error, or a login, with a status of
     /// success.
-    func warnIfPage(by order: DownloadOrder, _ stated: [DeclaredDigest]) async throws(StageFailure) {
-        guard (order.wanted.stated + stated).isEmpty else { return }
+    private func warnIfPage(by order: DownloadOrder) async throws(StageFailure) {
         let type = answer.header("Content-Type").first?.prefix { $0 != ";" }.lowercased()
         let name = path.split(separator: "/").last ?? ""
         let ending = name.contains(".") ? name.split(separator: ".").last?.lowercased() : nil

@@ -17,8 +17,7 @@ extension DownloadRun {
             throw try await reject(arrival, complaint)
         }
         try order.checkHeader(in: checkpoint.stated)
-        try await arrival.warnIfUnproven(by: order, checkpoint.stated)
-        try await arrival.warnIfPage(by: order, checkpoint.stated)
+        try await arrival.warn(by: order, checkpoint.stated)
         let verified = try order.withDigest(
             DownloadCheckpoint.Verified(
                 bytes: arrival.bytes, sha256: arrival.digests.hex(.sha256), proof: arrival.digests.proof),

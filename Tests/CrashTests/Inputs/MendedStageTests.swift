@@ -62,7 +62,7 @@ struct MendedStageTests {
     }
 
     /// The parts stayed at the service, and are paid for there; not a word was said of them.
-    @Test("begins an upload anew with a word about what is there of the last")
+    @Test("begins an upload again with a word about what is there of the last")
     func leftParts() async throws {
         let stage = #"""
             "kind": "upload", "file": "film.mov", "protocol": "s3", "partSize": "5MiB", "request": { "PUT": "/bucket/film" }

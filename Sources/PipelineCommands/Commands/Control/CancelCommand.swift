@@ -91,7 +91,7 @@ struct CancelCommand: WorkspaceCommand {
                 now.snapshot.request == .cancel
             else { return nil }
             if now.owner == nil { return now }
-            try await Task.sleep(for: .milliseconds(500))
+            try await JobFollower.pause(.milliseconds(500))
         }
         return nil
     }

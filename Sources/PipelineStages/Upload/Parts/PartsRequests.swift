@@ -38,6 +38,12 @@ struct PartsRequests: Sendable {
         return rendered
     }
 
+    /// Returns whether the upload, which another stage has made, goes on with fresh links to it.
+    func awaitsFreshLinks(after failed: AttemptFailure) -> Bool {
+        !definition.creates && context.facts.freshness.source != nil && !context.facts.hasFailed
+            && failed.failure.saysVoid
+    }
+
     /// The size of a part, which may be what the creation's response said.
     func partSize(after captures: JSONObject) async throws(StageFailure) -> Int64 {
         let setting = attempt.stage.partSize

@@ -54,24 +54,11 @@ struct PartsRun {
             }
             guard case .failed(let failed) = error, failed.kind == .definite, definition.cancel != nil,
                 // An end whose response was lost may have been taken: what is there now is no half of an upload.
-                !known.isCompleting, !awaitsFreshLinks(after: failed)
+                !known.isCompleting, !parts.awaitsFreshLinks(after: failed)
             else { throw error }
-            try await remove()
+            try await attempt.remove(&writer)
             throw error
         }
-    }
-
-    /// Removes what the service has of the upload, as far as the author says how.
-    private mutating func remove() async throws(StageFailure) {
-        await attempt.remove(writer.checkpoint)
-        writer.checkpoint.forgetUpload()
-        try await writer.keep()
-    }
-
-    /// True if the upload, which another stage has made, goes on with fresh links to it.
-    private func awaitsFreshLinks(after failed: AttemptFailure) -> Bool {
-        !definition.creates && context.facts.freshness.source != nil && !context.facts.hasFailed
-            && failed.failure.saysVoid
     }
 
     private mutating func advance() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
@@ -139,7 +126,7 @@ struct PartsRun {
                 // It is there by now, and can't be filled.
                 record()
                 try await writer.commit(progressed: false, captures: captures)
-                try await remove()
+                try await attempt.remove(&writer)
                 throw error
             }
         }

@@ -158,9 +158,7 @@ struct SessionRun {
                 "\(name) does not speak \(session.language)",
                 hint: "use \"protocol\": \"put\" or \"multipart\"", response, rendered)
         case .contradiction(let complaint):
-            await attempt.remove(writer.checkpoint)
-            writer.checkpoint.forgetUpload()
-            try await writer.keep()
+            try await attempt.remove(&writer)
             return attempt.definite("\(name) contradicts itself: \(complaint)", response, rendered)
         case .wrong(let complaint):
             // It is the same upload that another attempt of this one asks for.

@@ -49,6 +49,13 @@ struct UploadAttempt: Sendable {
         _ = await requests.send(rendered, in: context) { $0.totalTimeout = .seconds(10) }
     }
 
+    /// Does the same, and forgets the upload: the next attempt makes another.
+    func remove(_ writer: inout CheckpointWriter) async throws(StageFailure) {
+        await remove(writer.checkpoint)
+        writer.checkpoint.forgetUpload()
+        try await writer.keep()
+    }
+
     /// The values that are taken out of the response that ends the upload. Those of the request that made it are among
     /// them where its own response never came, and for protocols in which one request does both.
     func captures(endingFrom phase: UploadPhase) -> CaptureSet {
