@@ -33,13 +33,12 @@ demo-machines: dependencies ## Run 300 jobs by three workers on a PostgreSQL of 
 	.scripts/with-postgres .scripts/demo-machines "$$(swift build $(CHECK) --show-bin-path)"
 
 .PHONY: test
-test: dependencies ## Run all tests: those that need nothing side by side, then the others, then simulated schedules
+test: dependencies ## Run all tests: those that need nothing in one process, then the others in two
 	@.scripts/peers >/dev/null || true
 	@.scripts/browser >/dev/null || [ -z "$$CI" ]
 	@.scripts/readers >/dev/null || true
 	@.scripts/test $(CHECK) --filter '$(ALONE)'
-	@.scripts/test $(CHECK) --skip-build --no-parallel --skip '^SimulationTests\.|$(ALONE)'
-	@LONG_SEEDS=50 SWIFT_DETERMINISTIC_HASHING=1 .scripts/test $(CHECK) --skip-build --no-parallel --filter '^SimulationTests\.'
+	@.scripts/test-side-by-side '$(ALONE)'
 
 .PHONY: peers
 peers: ## Get servers that others wrote, from PyPI, for the tests of uploads (make test does so too)
