@@ -10,14 +10,9 @@ final class OwnerPresence: Sendable {
         /// True if jobs that an earlier process owned under the same name were let go.
         var isCleared = false
         var jobs: Set<JobID> = []
-        var listeners: [Int: AsyncStream<JobID>.Continuation] = [:]
-        var readers: [Int: AsyncStream<JournalSignal>.Continuation] = [:]
-        var hearers: [Int: AsyncStream<OwnerSignal>.Continuation] = [:]
         /// Reads the owner's jobs that have a request.
         var pending: @Sendable () -> [JobID] = { [] }
-        var listenersMade = 0
         var hasThread = false
-        var isEnded = false
     }
 
     let owner: OwnerID
@@ -28,6 +23,10 @@ final class OwnerPresence: Sendable {
     private let watch: @Sendable (OwnerID, JobID?) -> Void
     /// Takes that a person watches a job, or any; whether that is new.
     private let attend: @Sendable (OwnerID, JobID?) -> Bool
+    /// The streams of jobs with a request, of what other owners show, and of who attends to this owner's jobs.
+    private let requests = Hearers<JobID>()
+    private let news = Hearers<JournalSignal>()
+    private let attentions = Hearers<OwnerSignal>()
     private let state = Mutex(State())
 
     init(
@@ -58,51 +57,34 @@ final class OwnerPresence: Sendable {
         _ continuation: AsyncStream<JobID>.Continuation, pending: @escaping @Sendable () -> [JobID]
     ) {
         state.withLock { $0.pending = pending }
-        guard add(continuation, to: \.listeners) else { return }
+        guard requests.add(continuation), hears() else { return }
         // What was asked before anybody listened is found by one look at the rows.
         _ = OwnerSocket.send(OwnerMessage.inbox(nil).text, folder: folder, name: Self.socketName(owner))
     }
 
-    /// Adds a reader of what other owners show.
-    func listen(_ continuation: AsyncStream<JournalSignal>.Continuation) { _ = add(continuation, to: \.readers) }
+    /// Adds a stream of what other owners show.
+    func listen(_ continuation: AsyncStream<JournalSignal>.Continuation) {
+        if news.add(continuation) { _ = hears() }
+    }
 
-    /// Adds a hearer of who attends to this owner's jobs.
-    func listen(_ continuation: AsyncStream<OwnerSignal>.Continuation) { _ = add(continuation, to: \.hearers) }
-
-    /// Adds one of those that are told of something until they end, and begins to read the socket; false when nothing can
-    /// be heard.
-    private func add<Told: Sendable>(
-        _ continuation: AsyncStream<Told>.Continuation,
-        to group: any WritableKeyPath<State, [Int: AsyncStream<Told>.Continuation]> & Sendable
-    ) -> Bool {
-        let id = state.withLock { state -> Int? in
-            if state.isEnded { return nil }
-            state.listenersMade += 1
-            state[keyPath: group][state.listenersMade] = continuation
-            return state.listenersMade
-        }
-        guard let id else {
-            continuation.finish()
-            return false
-        }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { _ = $0[keyPath: group].removeValue(forKey: id) }
-        }
-        if hear() { return true }
-        end()
-        return false
+    /// Adds a stream of who attends to this owner's jobs.
+    func listen(_ continuation: AsyncStream<OwnerSignal>.Continuation) {
+        if attentions.add(continuation) { _ = hears() }
     }
 
     /// Ends listening and removes the names; the lock goes with the object.
     func end() {
-        let ended = state.withLock { state in
-            defer { (state.isEnded, state.listeners, state.readers, state.hearers) = (true, [:], [:], [:]) }
-            return state
-        }
         socket.shut()
-        for listener in ended.listeners.values { listener.finish() }
-        for reader in ended.readers.values { reader.finish() }
-        for hearer in ended.hearers.values { hearer.finish() }
+        requests.end()
+        news.end()
+        attentions.end()
+    }
+
+    /// Begins to read the socket, once. Without a thread for it nothing can be heard: all ends, and the answer is false.
+    private func hears() -> Bool {
+        if hear() { return true }
+        end()
+        return false
     }
 
     /// Begins to read the socket, once; false when there is no thread for it.
@@ -131,32 +113,19 @@ final class OwnerPresence: Sendable {
         switch message {
         case .inbox(let named):
             guard let named else { return }
-            for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(named) }
+            requests.tell(named)
         case .watch(let other, let job): watch(other, job)
-        case .attend(let other, let job): if attend(other, job) { tell(OwnerSignal.watched(job)) }
-        case .delaysReset(let pipeline): tell(OwnerSignal.delaysReset(pipeline: pipeline))
-        case .changed(let job): tell(.changed(job))
-        case .event(let event): tell(.event(event))
+        case .attend(let other, let job): if attend(other, job) { attentions.tell(.watched(job)) }
+        case .delaysReset(let pipeline): attentions.tell(.delaysReset(pipeline: pipeline))
+        case .changed(let job): news.tell(.changed(job))
+        case .event(let event): news.tell(.event(event))
         }
     }
 
     /// The rows are the truth: a datagram that found no room in the queue is made up for by the next one.
     private func look() {
-        let (pending, listeners) = state.withLock { ($0.pending, Array($0.listeners.values)) }
-        if listeners.isEmpty { return }
-        for job in pending() {
-            for listener in listeners { listener.yield(job) }
-        }
-    }
-
-    private func tell(_ news: JournalSignal) {
-        let readers = state.withLock { Array($0.readers.values) }
-        for reader in readers { reader.yield(news) }
-    }
-
-    private func tell(_ attention: OwnerSignal) {
-        let hearers = state.withLock { Array($0.hearers.values) }
-        for hearer in hearers { hearer.yield(attention) }
+        if requests.isEmpty { return }
+        for job in state.withLock({ $0.pending })() { requests.tell(job) }
     }
 
     static func lockName(_ owner: OwnerID) -> String { owner.text + ".lock" }

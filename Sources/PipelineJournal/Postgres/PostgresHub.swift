@@ -7,11 +7,8 @@ import Synchronization
 /// and not begun.
 final class PostgresHub: Sendable {
     private struct State {
-        var requests: [Int: (owner: OwnerID, continuation: AsyncStream<JobID>.Continuation)] = [:]
-        var news: [Int: AsyncStream<JournalSignal>.Continuation] = [:]
-        var attentions: [Int: AsyncStream<OwnerSignal>.Continuation] = [:]
-        var work: [Int: AsyncStream<Void>.Continuation] = [:]
-        var count = 0
+        /// The streams of jobs with a request, by their owner.
+        var requests: [OwnerID: Hearers<JobID>] = [:]
         /// Claimed jobs, with the local time of the claim.
         var claims: [JobID: (lease: Lease, time: Int64)] = [:]
         /// Jobs that this process does not want for now, by the local time until when.
@@ -24,6 +21,10 @@ final class PostgresHub: Sendable {
     private let owner: OwnerID
     private let reader: PostgresReader
     private let state = Mutex(State())
+    /// The streams of what other owners show, of who attends to this one's jobs, and of work that nobody may have.
+    private let newsHearers = Hearers<JournalSignal>()
+    private let attentionHearers = Hearers<OwnerSignal>()
+    private let workHearers = Hearers<Void>()
     private let clock = BootLeaseClock()
     private let watchers = Watchers()
     private let attendants = Watchers()
@@ -44,16 +45,14 @@ final class PostgresHub: Sendable {
     private var ear: PostgresListener? { listener.withLock { $0 } }
 
     func close() {
-        let ended = state.withLock { state in
-            defer {
-                (state.isClosed, state.requests, state.news, state.attentions, state.work) = (true, [:], [:], [:], [:])
-            }
-            return state
+        let requests = state.withLock { state in
+            state.isClosed = true
+            return state.requests
         }
-        for listening in ended.requests.values { listening.continuation.finish() }
-        for listening in ended.news.values { listening.finish() }
-        for listening in ended.attentions.values { listening.finish() }
-        for listening in ended.work.values { listening.finish() }
+        for hearers in requests.values { hearers.end() }
+        newsHearers.end()
+        attentionHearers.end()
+        workHearers.end()
         ear?.close()
     }
 
@@ -99,98 +98,72 @@ final class PostgresHub: Sendable {
     // MARK: Hearing
 
     private func receive(_ message: OwnerMessage, _ text: String, for owner: OwnerID?) {
-        if owner == nil, text == "work" { return tellWork() }
+        if owner == nil, text == "work" { return workHearers.tell(()) }
         if owner == nil, text.hasPrefix("ping ") { return }
         switch message {
         case .inbox(let job): lookForRequests(of: owner, naming: job)
         case .watch(let other, let job): watchers.add(other, job, at: clock.now)
         case .attend(let other, let job):
-            if attendants.add(other, job, at: clock.now) { tell(OwnerSignal.watched(job)) }
-        case .delaysReset(let pipeline): tell(OwnerSignal.delaysReset(pipeline: pipeline))
-        case .changed(let job): tell(JournalSignal.changed(job))
-        case .event(let event): tell(JournalSignal.event(event))
+            if attendants.add(other, job, at: clock.now) { attentionHearers.tell(.watched(job)) }
+        case .delaysReset(let pipeline): attentionHearers.tell(.delaysReset(pipeline: pipeline))
+        case .changed(let job): newsHearers.tell(.changed(job))
+        case .event(let event): newsHearers.tell(.event(event))
         }
     }
 
-    private func tell(_ news: JournalSignal) {
-        for listening in state.withLock({ $0.news.values }) { listening.yield(news) }
-    }
-
-    private func tell(_ attention: OwnerSignal) {
-        for listening in state.withLock({ $0.attentions.values }) { listening.yield(attention) }
-    }
-
-    private func tellWork() { for listening in state.withLock({ $0.work.values }) { listening.yield() } }
-
     /// What no message told, or one that was lost.
     private func look() {
-        for owner in Set(state.withLock { $0.requests.values.map(\.owner) }) { lookForRequests(of: owner, naming: nil) }
-        tellWork()
+        for owner in state.withLock({ Array($0.requests.keys) }) { lookForRequests(of: owner, naming: nil) }
+        workHearers.tell(())
     }
 
     private func lookForRequests(of owner: OwnerID?, naming named: JobID?) {
-        let listening = state.withLock { state in state.requests.values.filter { $0.owner == owner } }
-        guard let owner, !listening.isEmpty else { return }
+        guard let owner, let hearers = state.withLock({ $0.requests[owner] }), !hearers.isEmpty else { return }
         let found = Result { () throws(JournalFailure) in
             try reader.readBlocking { (reader) throws(JournalFailure) in try reader.requests(for: owner) }
         }
         var jobs = (try? found.get()) ?? []
         if let named, !jobs.contains(named) { jobs.append(named) }
-        for listening in listening {
-            for job in jobs { listening.continuation.yield(job) }
-        }
+        for job in jobs { hearers.tell(job) }
     }
 
     func requests(for owner: OwnerID) -> AsyncStream<JobID> {
         AsyncStream { continuation in
-            let id = add { $0.requests[$1] = (owner, continuation) }
-            guard let id, ear?.listen(for: owner) == true else { return continuation.finish() }
-            continuation.onTermination = { [weak self] _ in
-                self?.state.withLock { _ = $0.requests.removeValue(forKey: id) }
+            let hearers = state.withLock { state -> Hearers<JobID>? in
+                if state.isClosed { return nil }
+                let hearers = state.requests[owner] ?? Hearers()
+                state.requests[owner] = hearers
+                return hearers
             }
+            guard let hearers, add(continuation, to: hearers, of: owner) else { return continuation.finish() }
             // Another may listen for the owner already.
             lookForRequests(of: owner, naming: nil)
         }
     }
 
     func news() -> AsyncStream<JournalSignal> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { continuation in
-            let id = add { $0.news[$1] = continuation }
-            guard let id, ear?.listen(for: owner) == true else { return continuation.finish() }
-            continuation.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.news.removeValue(forKey: id) }
-            }
-        }
+        AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { _ = add($0, to: newsHearers, of: owner) }
     }
 
     func attentions() -> AsyncStream<OwnerSignal> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { continuation in
-            let id = add { $0.attentions[$1] = continuation }
-            guard let id, ear?.listen(for: owner) == true else { return continuation.finish() }
-            continuation.onTermination = { [weak self] _ in
-                self?.state.withLock { _ = $0.attentions.removeValue(forKey: id) }
-            }
-        }
+        AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { _ = add($0, to: attentionHearers, of: owner) }
     }
 
     /// Returns when it may be worth while to look for jobs that nobody has.
     func work() -> AsyncStream<Void> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            let id = add { $0.work[$1] = continuation }
-            guard let id, ear?.listen(for: owner) == true else { return continuation.finish() }
-            continuation.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.work.removeValue(forKey: id) }
-            }
-            continuation.yield()
+            if add(continuation, to: workHearers, of: owner) { continuation.yield() }
         }
     }
 
-    /// Adds one of those that are told; nil once the journal is closed.
-    private func add(_ body: (inout State, Int) -> Void) -> Int? {
-        state.withLock { state in
-            if state.isClosed { return nil }
-            state.count += 1
-            body(&state, state.count)
-            return state.count
-        }
+    /// Adds a stream of those that are told what an owner hears; it ends at once, with false, when nothing can be heard.
+    private func add<Told: Sendable>(
+        _ stream: AsyncStream<Told>.Continuation, to hearers: Hearers<Told>, of owner: OwnerID
+    ) -> Bool {
+        guard hearers.add(stream) else { return false }
+        if ear?.listen(for: owner) == true { return true }
+        stream.finish()
+        return false
     }
 
     // MARK: Claims
