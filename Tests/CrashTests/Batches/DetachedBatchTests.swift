@@ -73,11 +73,13 @@ struct DetachedBatchTests {
     }
 
     /// Where the pause was not yet done, 'resume' ended with 75, and the batch stayed paused.
-    @Test("goes on when it is handed over in the moment in which it is told to pause")
+    @Test("goes on when it is handed over while it runs, and in the moment in which it is told to pause")
     func pausedAndResumed() async throws {
         try await withScene(6) { scene in
             #expect(try await scene.detach("--at-once", "3").cause == .exited(0))
             _ = try await scene.waitForUnderWay(3)
+            let running = try await scene.run("resume", "june", "--detach")
+            #expect(running.cause == .exited(0) && running.lines == ["june"], "\(running)")
             for _ in 1...5 {
                 #expect(try await scene.run("pause", "june").cause == .exited(0))
                 let resumed = try await scene.run("resume", "june", "--detach")

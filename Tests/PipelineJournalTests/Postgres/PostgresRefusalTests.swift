@@ -85,6 +85,23 @@ struct PostgresRefusalTests {
         await journal.close()
     }
 
+    @Test("that a user may read it and not write is told by 'doctor', with the tables")
+    func readOnlyUser() async throws {
+        let world = try await PostgresWorld()
+        await (try world.openPostgres()).close()
+        let role = "reader\(world.database)"
+        try await world.server.query(
+            "CREATE ROLE \(role) LOGIN; GRANT USAGE ON SCHEMA pipeline TO \(role); "
+                + "GRANT SELECT ON ALL TABLES IN SCHEMA pipeline TO \(role); "
+                + "GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA pipeline TO \(role); "
+                + "REVOKE INSERT ON pipeline.events, pipeline.steps FROM \(role)",
+            in: world.database)
+        let journal = try PostgresJournal(world.server.address(of: world.database, user: role))
+        let told = try await journal.checkIntegrity()
+        #expect(told == ["the address's user may not write all of events, steps: grant it, as the owner"])
+        await journal.close()
+    }
+
     @Test("a user who may make no schema is told so by 'journal migrate'")
     func noRights() async throws {
         let server = try await PostgresServer.shared()
@@ -118,6 +135,7 @@ struct PostgresRefusalTests {
         try await server.start()
         let reading = try PostgresJournal(address)
         #expect(try await reading.jobs(JobQuery()).count == 1)
+        #expect(try await reading.checkIntegrity().first?.contains("standby") == true)
         await #expect(throws: JournalFailure.self) {
             _ = try await reading.create(.example(2), events: [], owner: reading.owner)
         }
@@ -130,6 +148,7 @@ struct PostgresRefusalTests {
         let again = try PostgresJournal(address)
         #expect(try await again.jobs(JobQuery()).count == 1)
         _ = try await again.create(.example(2), events: [], owner: again.owner)
+        #expect(try await again.checkIntegrity() == [])
         await again.close()
         await server.remove()
     }

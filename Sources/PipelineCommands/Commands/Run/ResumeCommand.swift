@@ -115,6 +115,12 @@ struct ResumeCommand: WorkspaceCommand {
             return phase == .succeeded ? .succeeded : .failed
         }
         if job.snapshot.batch != nil {
+            // It goes on without this terminal, which is all that was asked for.
+            if job.owner != nil, job.snapshot.mode == .background, job.snapshot.request == nil, spend == nil {
+                console.note("batch \(record.key) is running in the background already")
+                console.data(record.key)
+                return .succeeded
+            }
             return try await BatchSession(session, isDetached: true).resume(
                 job, secretInputs: given, spend: spend)
         }
