@@ -101,6 +101,7 @@ package final class PostgresOwners: JournalOwners {
 
     /// A job whose inputs or document name files belongs to the machine that has them.
     package func complete(_ job: JobRecord, _ number: Int64, on connection: PostgresConnection) throws(JournalFailure) {
+        state.withLock { $0.numbers[job.id] = number }
         guard job.needsItsMachine else { return }
         try connection.run(
             "UPDATE jobs SET host = :host WHERE number = :job", ["host": host, "job": number], expecting: 1
