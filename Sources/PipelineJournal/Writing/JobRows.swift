@@ -15,10 +15,11 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
 
     /// Writes a whole new job that the owner has.
     func insert(_ job: JobSnapshot, _ events: [JobEvent], for owner: OwnerID) throws(JournalFailure) -> Lease {
-        let other = try first("SELECT id FROM jobs WHERE key = :key", ["key": job.record.key]) { $0.text("id") }
-        if let other { throw .keyTaken(JobID(other)) }
         try keep(owner)
-        let number = try insertJob(job, owner: owner)
+        guard let number = try insertJob(job, owner: owner) else {
+            let other = try first("SELECT id FROM jobs WHERE key = :key", ["key": job.record.key]) { $0.text("id") }
+            throw .keyTaken(JobID(other ?? ""))
+        }
         try itemRows.beginItem(of: job.record, number)
         for (key, step) in job.steps { try insert(step, key, number) }
         for (key, submit) in job.submits { try keep(submit, key, number) }
@@ -81,9 +82,10 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
         return (try callbacks.insert(push, step, found.number), found.livingOwner)
     }
 
-    private func insertJob(_ job: JobSnapshot, owner: OwnerID) throws(JournalFailure) -> Int64 {
+    /// The number of the new row; nil when another job has the key.
+    private func insertJob(_ job: JobSnapshot, owner: OwnerID) throws(JournalFailure) -> Int64? {
         let record = job.record
-        return try returnedNumber(
+        return try first(
             """
             INSERT INTO jobs (id, key, pipeline, started, document, source_name, inputs, environment, document_folder,
                 output_folder, overwrites, mode, request, cause, later_cause, ended, owner, epoch, found_secrets, batch,
@@ -91,7 +93,7 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
             VALUES (:id, :key, :pipeline, :started, :document, :source_name, :inputs, :environment, :document_folder,
                 :output_folder, :overwrites, :mode, :request, :cause, :later_cause, :ended, :owner, 1, :found_secrets,
                 (SELECT number FROM jobs WHERE id = CAST(:batch AS TEXT)), :item_key)
-            RETURNING number
+            ON CONFLICT (key) DO NOTHING RETURNING number
             """,
             [
                 "id": record.id.text, "key": record.key, "pipeline": record.pipeline, "started": record.started,
@@ -103,6 +105,7 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
                 "owner": owner.text,
                 "found_secrets": record.beginning.column,
                 "batch": record.item?.batch.text, "item_key": record.item?.key,
-            ])
+            ]
+        ) { $0.integer("number") }
     }
 }
