@@ -175,6 +175,15 @@ import Testing
         #expect(text.contains("// left out, as browsers add them: accept-language, sec-ch-ua, user-agent"), "\(text)")
     }
 
+    @Test("cookies that are given are a secret, and those of a file are left out")
+    func cookies() throws {
+        let (_, given) = try document("curl https://h.example/x -b 'session=abc'")
+        #expect(given.contains("secrets.") && !given.contains("session=abc"), "\(given)")
+        let (json, kept) = try document("curl https://h.example/x -b cookies.txt")
+        #expect(json["stages"]?[0]?["request"]?["headers"] == nil && !kept.contains("secrets."), "\(kept)")
+        #expect(kept.contains("// the cookies of cookies.txt were left out: cookies are not kept"), "\(kept)")
+    }
+
     @Test("forms, queries and uploads have their own members")
     func bodies() throws {
         let form = try document("curl https://h.example/x -d a=1 --data-urlencode 'b=c d&e' -d c=%41+b")

@@ -221,6 +221,9 @@ struct CurlInvocation {
         case "output": output = value
         case "user-agent": headers.append(("User-Agent", value))
         case "referer": headers.append(("Referer", value))
+        // Without a value it is a file that curl has written (curl(1), --cookie).
+        case "cookie" where !value.contains("="):
+            remarks.append("the cookies of \(value.prefix(60)) were left out: \(Self.place(of: "cookie-jar"))")
         case "cookie": headers.append(("Cookie", value))
         case "oauth2-bearer": credentials.bearer = value
         case "aws-sigv4": credentials.signature = value
