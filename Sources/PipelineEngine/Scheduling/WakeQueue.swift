@@ -30,7 +30,7 @@ package struct WakeQueue: Sendable {
         byEarliest.insert(Waking(time: earliest, job: job, number: numbers))
         byLatest.insert(Waking(time: max(earliest, latest), job: job, number: numbers))
         // Entries that were replaced must not pile up behind far times.
-        if byLatest.count > 2 * entries.count + 64 { rebuild() }
+        if max(byEarliest.count, byLatest.count) > 2 * entries.count + 64 { rebuild() }
     }
 
     package mutating func remove(_ job: JobID) { entries[job] = nil }
