@@ -54,6 +54,24 @@ struct ComputeMonitorTests {
         #expect(service.requests.allSatisfy { $0.header("Authorization") == "Bearer sesame-secret" })
     }
 
+    /// The job was ended by the page, and a retry began another one.
+    @Test("is asked again where a page for people comes in its place, and ends with one that has what is captured")
+    func login() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 202, "", headers: ["Location": "/operations/9"])
+        service.on(
+            "GET /operations/9", 200, "<html>who are you?</html>", headers: ["Content-Type": "text/html; charset=utf-8"]
+        )
+        service.on("GET /operations/9", 200, #"{"url": "u"}"#, headers: ["Content-Type": "text/html"])
+        let bench = try bench(service)
+        await bench.resume()
+        await bench.resume()
+        #expect(bench.wait != nil && bench.captures["url"] == nil)
+        #expect(await bench.run().isFinished)
+        #expect(bench.captures["url"] == "u")
+        #expect(service.lines == ["POST /v1/jobs", "GET /operations/9", "GET /operations/9"])
+    }
+
     @Test("gives the Location of another origin no credentials")
     func otherOrigin() async throws {
         let service = ScriptedService()

@@ -4,7 +4,7 @@ import PipelineHTTP
 
 extension ComputeStage {
     /// Without `poll`: asks the URL that a 202 or 303 named. 202 is running, any other 2xx, also one that a 303 leads
-    /// to, is the result (RFC 9110, section 15.3.3).
+    /// to, is the result (RFC 9110, section 15.3.3), but for a page of HTML where something else is to be captured.
     func watchMonitor(_ checkpoint: ComputeCheckpoint, in context: Context) async throws(StageFailure) -> Outcome {
         let monitor: String
         switch checkpoint.endPlace {
@@ -32,6 +32,9 @@ extension ComputeStage {
             report.floor = floor
             report.monitor = answer.monitor
             return .running(report)
+        // A login that took the place of the job, or of what a redirect leads to: no word of the service's own.
+        case .expected where response.isPage && (try? capture.values(in: answer)) == nil:
+            return .failedPoll(detail: "a page of HTML came, which has nothing of what is captured", floor: floor)
         case .expected: return .succeeded(answer)
         case .unexpected(let failure) where response.closing != nil:
             throw Self.held(failure, response.closing ?? .zero)

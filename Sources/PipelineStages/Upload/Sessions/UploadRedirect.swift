@@ -2,11 +2,6 @@ import HTTPTypes
 import PipelineCore
 import PipelineHTTP
 
-extension HTTPExchangeResponse {
-    /// True if it is a page for people: something on the way gives one where a service for programs gives none.
-    var isPage: Bool { headers[.contentType]?.lowercased().hasPrefix("text/html") == true }
-}
-
 /// The URL of an upload by now, as a redirect has said: behind a proxy many services give addresses that it redirects.
 ///
 /// It is the upload's address only once an answer from there says something of the upload. A network that wants a
