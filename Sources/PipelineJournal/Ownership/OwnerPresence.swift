@@ -57,19 +57,19 @@ final class OwnerPresence: Sendable {
         _ continuation: AsyncStream<JobID>.Continuation, pending: @escaping @Sendable () -> [JobID]
     ) {
         state.withLock { $0.pending = pending }
-        guard requests.add(continuation), hears() else { return }
+        guard requests.add(continuation), hear() else { return }
         // What was asked before anybody listened is found by one look at the rows.
         _ = OwnerSocket.send(OwnerMessage.inbox(nil).text, folder: folder, name: Self.socketName(owner))
     }
 
     /// Adds a stream of what other owners show.
     func listen(_ continuation: AsyncStream<JournalSignal>.Continuation) {
-        if news.add(continuation) { _ = hears() }
+        if news.add(continuation) { hear() }
     }
 
     /// Adds a stream of who attends to this owner's jobs.
     func listen(_ continuation: AsyncStream<OwnerSignal>.Continuation) {
-        if attentions.add(continuation) { _ = hears() }
+        if attentions.add(continuation) { hear() }
     }
 
     /// Ends listening and removes the names; the lock goes with the object.
@@ -81,20 +81,14 @@ final class OwnerPresence: Sendable {
     }
 
     /// Begins to read the socket, once. Without a thread for it nothing can be heard: all ends, and the answer is false.
-    private func hears() -> Bool {
-        if hear() { return true }
-        end()
-        return false
-    }
-
-    /// Begins to read the socket, once; false when there is no thread for it.
+    @discardableResult
     private func hear() -> Bool {
         let isHearing = state.withLock { state in
             defer { state.hasThread = true }
             return state.hasThread
         }
         if isHearing { return true }
-        return JournalThread.start { [socket, weak self] in
+        let isStarted = JournalThread.start { [socket, weak self] in
             var isAsked = false
             while let text = socket.receive() {
                 let message = OwnerMessage(text)
@@ -107,6 +101,8 @@ final class OwnerPresence: Sendable {
                 }
             }
         }
+        if !isStarted { end() }
+        return isStarted
     }
 
     private func take(_ message: OwnerMessage) {

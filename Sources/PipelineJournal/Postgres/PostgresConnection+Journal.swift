@@ -136,6 +136,9 @@ extension PostgresConnection: JournalConnection {
 }
 
 extension JournalFailure {
+    /// Advice for a server that does not write.
+    static let writableServer = "name the primary server, or add target_session_attrs=read-write to the address"
+
     /// Makes of a failed call what it means for the journal's callers: where, what, and what to do.
     init(_ error: PostgresError, at address: PostgresAddress) {
         let place = address.description
@@ -146,8 +149,7 @@ extension JournalFailure {
         switch error.state {
         case "53100": self = .full(folder: "the server of \(place)")
         case "25006":
-            self = refused(
-                "it is read-only", "name the primary server, or add target_session_attrs=read-write to the address")
+            self = refused("it is read-only", Self.writableServer)
         case "42501":
             self = refused(error.message, "grant it to the user of the address, or name another user")
         case "42P01", "3F000", "42703":

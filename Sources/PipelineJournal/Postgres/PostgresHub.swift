@@ -135,9 +135,9 @@ final class PostgresHub: Sendable {
                 state.requests[owner] = hearers
                 return hearers
             }
-            guard let hearers, add(continuation, to: hearers, of: owner) else { return continuation.finish() }
+            guard let hearers else { return continuation.finish() }
             // Another may listen for the owner already.
-            lookForRequests(of: owner, naming: nil)
+            if add(continuation, to: hearers, of: owner) { lookForRequests(of: owner, naming: nil) }
         }
     }
 

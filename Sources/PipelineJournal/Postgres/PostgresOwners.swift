@@ -101,6 +101,7 @@ package final class PostgresOwners: JournalOwners {
 
     /// A job whose inputs or document name files belongs to the machine that has them.
     package func complete(_ job: JobRecord, _ number: Int64, on connection: PostgresConnection) throws(JournalFailure) {
+        // Its next change need not ask for it.
         state.withLock { $0.numbers[job.id] = number }
         guard job.needsItsMachine else { return }
         try connection.run(

@@ -18,7 +18,7 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
         try keep(owner)
         guard let number = try insertJob(job, owner: owner) else {
             let other = try first("SELECT id FROM jobs WHERE key = :key", ["key": job.record.key]) { $0.text("id") }
-            throw .keyTaken(JobID(other ?? ""))
+            throw other.map { .keyTaken(JobID($0)) } ?? .other("the job that had the key was just removed: try again")
         }
         try itemRows.beginItem(of: job.record, number)
         for (key, step) in job.steps { try insert(step, key, number) }

@@ -107,33 +107,12 @@ extension ComputeStage {
         case .failure(let failure):
             // What is held back costs no poll.
             if case .held = failure.reason { throw requests.failure(failure, of: rendered, in: context) }
-            let lost = try unanswered(failure, rendered, in: context)
+            let lost = try LostPoll(failure, of: rendered, by: requests, in: context)
             return lost.isDefinite ? .refused(lost.failure) : .failedPoll(detail: lost.failure.title, floor: lost.floor)
         }
     }
 
-    /// No answer says nothing about the job; only a request that can't be sent at all ends the stage.
-    func unanswered(
-        _ failure: ExchangeFailure, _ rendered: RenderedRequest, in context: Context
-    ) throws(StageFailure) -> LostPoll {
-        guard case .failed(let failed) = requests.failure(failure, of: rendered, in: context) else { throw .stopped }
-        let isDefinite =
-            switch failure.reason {
-            case .invalidRequest, .tokenRefused, .localRead, .localWrite, .sourceChanged, .bodyTooLarge,
-                .tls(.localFile), .addressRefused, .bodyWithheld:
-                true
-            default: false
-            }
-        return LostPoll(failure: failed.failure, isDefinite: isDefinite, floor: failed.retryAfter)
-    }
-
     func captures(of poll: PollDefinition) -> CaptureSet {
         CaptureSet(poll.request.capture.entries + capture.entries)
-    }
-
-    func captures(
-        of poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, in context: Context
-    ) throws(StageFailure) -> JSONObject {
-        try requests.captures(captures(of: poll), from: answer, of: rendered, in: context)
     }
 }

@@ -20,7 +20,7 @@ struct FirstPoll {
             switch try await finding(by: rules) {
             case .succeeded(let answer):
                 context.noteServed()
-                return try stage.captures(of: poll, answer, rendered, in: context)
+                return try stage.requests.captures(stage.captures(of: poll), from: answer, of: rendered, in: context)
             case .ended(let failure, let answer):
                 context.conclude(with: answer)
                 throw .remoteJobEnded(failure)

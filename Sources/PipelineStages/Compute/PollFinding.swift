@@ -1,5 +1,6 @@
 import JSONPath
 import PipelineCore
+import PipelineHTTP
 
 /// The result of one poll.
 enum PollFinding: Sendable {
@@ -30,6 +31,23 @@ struct LostPoll: Sendable {
     let isDefinite: Bool
     /// How long a token endpoint wants to be left alone.
     let floor: Duration?
+
+    /// No answer says nothing about the job; only a request that can't be sent at all ends the stage.
+    init(
+        _ failure: ExchangeFailure, of rendered: RenderedRequest, by requests: StageRequests,
+        in context: ComputeStage.Context
+    ) throws(StageFailure) {
+        guard case .failed(let failed) = requests.failure(failure, of: rendered, in: context) else { throw .stopped }
+        self.failure = failed.failure
+        floor = failed.retryAfter
+        isDefinite =
+            switch failure.reason {
+            case .invalidRequest, .tokenRefused, .localRead, .localWrite, .sourceChanged, .bodyTooLarge,
+                .tls(.localFile), .addressRefused, .bodyWithheld:
+                true
+            default: false
+            }
+    }
 }
 
 /// The report of a service on a job that has not ended.

@@ -108,7 +108,7 @@ struct StreamPoll {
                     service: requests.service?.name, request: context.redact(request.line),
                     place: context.facts.place))
         case .failure(let failure):
-            let lost = try stage.unanswered(failure, request, in: context)
+            let lost = try LostPoll(failure, of: request, by: stage.requests, in: context)
             if lost.isDefinite { return .refused(lost.failure) }
             return watch.count > 0 ? .running(report) : .failedPoll(detail: lost.failure.title, floor: lost.floor)
         case .success(let response) where watch.isStream:
