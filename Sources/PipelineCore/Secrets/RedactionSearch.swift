@@ -44,25 +44,15 @@ struct RedactionSearch {
         in bytes: UnsafeBufferPointer<UInt8>, at position: Int
     ) -> (start: Int, end: Int, name: String)? {
         var best: (start: Int, end: Int, name: String)?
-        for candidate in patterns.byFirst[Int(bytes[position])] {
-            let pattern = patterns.all[candidate]
+        patterns.forEach(at: position, in: bytes) { pattern in
             let end = position + pattern.bytes.count
-            guard end <= bytes.count, end > best?.end ?? 0, Self.matches(pattern.bytes, bytes, at: position) else {
-                continue
-            }
-            if pattern.isToken, Self.touchesWord(bytes, position, end) { continue }
+            guard end > best?.end ?? 0 else { return }
+            if pattern.isToken, Self.touchesWord(bytes, position, end) { return }
             let left = pattern.reachesLeft && position > 0 && Self.isDigit(bytes[position - 1]) ? 1 : 0
             let right = pattern.reachesRight && end < bytes.count && Self.isDigit(bytes[end]) ? 1 : 0
             best = (position - left, end + right, pattern.name)
         }
         return best
-    }
-
-    private static func matches(_ pattern: [UInt8], _ bytes: UnsafeBufferPointer<UInt8>, at position: Int) -> Bool {
-        pattern.withUnsafeBufferPointer { wanted in
-            for index in 0..<wanted.count where wanted[index] != bytes[position + index] { return false }
-            return true
-        }
     }
 
     private static func touchesWord(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> Bool {

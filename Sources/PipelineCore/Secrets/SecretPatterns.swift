@@ -1,4 +1,4 @@
-/// The forms in which secrets are looked for, indexed by their first bytes.
+/// The forms in which secrets are looked for, in a table by their bytes: a look costs the same among thousands.
 struct SecretPatterns: Sendable {
     struct Pattern: Sendable {
         let bytes: [UInt8]
@@ -15,15 +15,14 @@ struct SecretPatterns: Sendable {
     /// A line of a secret of several lines that is as long is no other text by chance.
     private static let longLine = 16
 
-    private(set) var all: [Pattern] = []
     /// True if a secret has a space, so that `+` must be read as one.
     private(set) var hasSpace = false
-    /// The places in ``all`` of the patterns with that first byte.
-    private(set) var byFirst: [[Int]] = Array(repeating: [], count: 256)
+    /// The patterns with that first byte, in the order of their bytes.
+    private var byFirst: [[Pattern]] = Array(repeating: [], count: 256)
     /// For each two bytes whether a pattern starts with them: a filter that most places of a text fail at.
     private(set) var pairs: [Bool] = []
 
-    var isEmpty: Bool { all.isEmpty }
+    var isEmpty: Bool { pairs.isEmpty }
 
     init(_ secrets: [(name: String, value: String)]) { add(secrets) }
 
@@ -83,10 +82,12 @@ struct SecretPatterns: Sendable {
 
     private mutating func append(_ pattern: Pattern) {
         let first = Int(pattern.bytes[0])
-        let isKnown = byFirst[first].contains { all[$0].isToken == pattern.isToken && all[$0].bytes == pattern.bytes }
+        let place = byFirst[first].firstPlace { !$0.bytes.lexicographicallyPrecedes(pattern.bytes) }
+        let isKnown = byFirst[first][place...].prefix { $0.bytes == pattern.bytes }.contains {
+            $0.isToken == pattern.isToken
+        }
         if isKnown { return }
-        byFirst[first].append(all.count)
-        all.append(pattern)
+        byFirst[first].insert(pattern, at: place)
         if pairs.isEmpty { pairs = Array(repeating: false, count: 65_536) }
         let row = first << 8
         if pattern.bytes.count > 1 {
@@ -96,8 +97,40 @@ struct SecretPatterns: Sendable {
         }
     }
 
+    /// Calls `body` with each pattern that stands at a place of a text, the shorter ones first.
+    func forEach(at position: Int, in text: UnsafeBufferPointer<UInt8>, _ body: (Pattern) -> Void) {
+        byFirst[Int(text[position])].withUnsafeBufferPointer { patterns in
+            // Those that begin as the text does, up to a byte more each time.
+            var candidates = patterns[...]
+            var depth = 1
+            while true {
+                while let pattern = candidates.first, pattern.bytes.count == depth {
+                    body(pattern)
+                    candidates = candidates.dropFirst()
+                }
+                guard !candidates.isEmpty, position + depth < text.count else { return }
+                let byte = text[position + depth]
+                candidates = candidates[candidates.firstPlace { $0.bytes[depth] >= byte }...]
+                candidates = candidates[..<candidates.firstPlace { $0.bytes[depth] > byte }]
+                depth += 1
+            }
+        }
+    }
+
     private static func trimmed(_ bytes: [UInt8]) -> [UInt8] {
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (9...13).contains($0) }
         return Array(bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+    }
+}
+
+extension RandomAccessCollection where Index == Int {
+    /// The first place whose element holds, which all after it do too; the end when none does.
+    fileprivate func firstPlace(_ holds: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if holds(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }
