@@ -66,4 +66,8 @@ struct TokenAnswer: Model {
 struct TokenRefusal: Model {
     let error: String?
     let error_description: String?
+
+    /// True for what the codes of RFC 6749, section 4.1.2.1, call a passing trouble of the server: some endpoints send
+    /// them with status 400.
+    var isPassing: Bool { error == "temporarily_unavailable" || error == "server_error" }
 }

@@ -287,8 +287,9 @@ public final class AccessTokens: Sendable {
             return .failure(
                 ExchangeFailure(.tokenRefused(status: response.status), message: "\(place) gave no access_token."))
         }
-        let isPassing = [408, 425, 429].contains(response.status) || response.status >= 500
         let said = try? TokenRefusal(body: response.body)
+        let isPassing =
+            [408, 425, 429].contains(response.status) || response.status >= 500 || said?.isPassing == true
         let words = [said?.error, said?.error_description].compactMap(\.self).joined(separator: ": ")
         let reason: ExchangeFailure.Reason =
             isPassing

@@ -18,6 +18,8 @@ struct AccessTokenTests {
             var life: String? = "100"
             /// Statuses of the endpoint's next answers that are no tokens.
             var refusals: [Int] = []
+            /// The error codes in them, `invalid_client` where there are none.
+            var codes: [String] = []
             /// Headers of these answers.
             var refusalHeaders: HTTPFields = [:]
             /// The pages that stand in the way of the next tokens.
@@ -44,7 +46,8 @@ struct AccessTokenTests {
             await gate.wait()
             return state.withLock { state in
                 if !state.refusals.isEmpty {
-                    let body = #"{"error":"invalid_client","error_description":"who are you"}"#
+                    let code = state.codes.isEmpty ? "invalid_client" : state.codes.removeFirst()
+                    let body = #"{"error":"\#(code)","error_description":"who are you"}"#
                     return HTTPExchangeResponse(
                         status: state.refusals.removeFirst(), headers: state.refusalHeaders, body: Array(body.utf8))
                 }
@@ -289,6 +292,18 @@ struct AccessTokenTests {
         let other = try await #require(throws: ExchangeFailure.self) { try await world.send(over: network) }
         #expect(other.reason == .tokenRefused(status: 200) && !other.isRetryable)
         #expect(try await world.send(over: network) == 200)
+    }
+
+    @Test("a refusal that calls itself passing is asked again", arguments: ["temporarily_unavailable", "server_error"])
+    func passingRefusal(code: String) async throws {
+        let world = World()
+        // A client that is refused is tried in the other way to say who it is, too.
+        world.state.withLock { ($0.refusals, $0.codes) = ([400, 400, 400], [code]) }
+        let network = world.network
+        let passing = try await #require(throws: ExchangeFailure.self) { try await world.send(over: network) }
+        #expect(passing.reason == .tokenUnavailable(status: 400, retryAfter: nil) && passing.isRetryable)
+        let final = try await #require(throws: ExchangeFailure.self) { try await world.send(over: network) }
+        #expect(final.reason == .tokenRefused(status: 400) && !final.isRetryable)
     }
 
     @Test("one who gives up waiting takes nothing from the others")
