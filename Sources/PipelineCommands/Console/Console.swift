@@ -79,7 +79,9 @@ struct Console: Sendable {
     func rendered(_ text: StyledText) -> String { text.rendered(inColor: colors.notes) }
 
     private static func write(_ text: String, to descriptor: Int32) -> Bool {
-        FileContent.write(Array(text.utf8), to: descriptor)
+        if FileContent.write(Array(text.utf8), to: descriptor) { return true }
+        if errno == EPIPE { StopSignals.readerLeft() }
+        return false
     }
 }
 

@@ -227,6 +227,27 @@ struct OwnershipTests {
         }
     }
 
+    /// SIGPIPE ended it in the middle of its submits.
+    @Test("a reader of its events that leaves suspends it")
+    func readerLeaves() async throws {
+        try await withWorkplace { workplace in
+            try workplace.write(
+                "steps.json",
+                """
+                { "pipeline": 1, "name": "steps", "stages": [
+                  { "id": "one", "kind": "wait", "for": "50ms", "forEach": "\(Array(1...400))", "concurrency": 1 } ] }
+                """)
+            let command = #"{ "$0" run steps.json --json; echo $? >status; } | head -n 1"#
+            let end = try await BuiltProgram(path: "/bin/sh").run(
+                ["-c", command, workplace.program.path], environment: workplace.environment([:]),
+                folder: workplace.folder)
+            let job = try #require(try await workplace.show()["job"]?.string)
+            #expect(end.errors.contains("suspended (interrupted); go on with: pipeline resume \(job)\n"), "\(end)")
+            #expect(try String(contentsOfFile: workplace.path("status"), encoding: .utf8) == "75\n", "\(end)")
+            #expect(try await workplace.show()["cause"] == "interrupted")
+        }
+    }
+
     /// It was once ended by the signal itself, with 130 or 143 and no word.
     @Test("a signal to a run that has joined the job of another says that it goes on, and ends with 75")
     func signalToJoined() async throws {
