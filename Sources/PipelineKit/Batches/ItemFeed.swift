@@ -61,13 +61,22 @@ final class ItemFeed: Sendable {
             }
             let rows = try SourceItems(source, draft: draft, working: batch.folder, folders: folders, from: place)
             var items: [NewItem] = []
-            while !isStopped.load(ordering: .relaxed) {
-                let item = try rows.next()
-                if let item { items.append(item) }
-                guard items.count >= Self.size || item == nil || rows.mayBlock else { continue }
-                if !items.isEmpty { give(Chunk(items: items, place: rows.place(number))) }
+            // The end of the last of them: while more is waited for, reading may stand in the middle of a row.
+            var end = rows.place(number)
+            func giveItems() {
+                if items.isEmpty { return }
+                give(Chunk(items: items, place: end))
                 items.removeAll(keepingCapacity: true)
-                if item == nil { break }
+            }
+            rows.willWait(giveItems)
+            while !isStopped.load(ordering: .relaxed) {
+                guard let item = try rows.next() else {
+                    giveItems()
+                    break
+                }
+                items.append(item)
+                end = rows.place(number)
+                if items.count >= Self.size { giveItems() }
             }
         }
         if isStopped.load(ordering: .relaxed) { return }

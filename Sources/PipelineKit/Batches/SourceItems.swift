@@ -116,8 +116,8 @@ struct SourceItems {
         }
     }
 
-    /// True if the next item may have to be waited for.
-    var mayBlock: Bool { reader.mayBlock }
+    /// Has `body` called before the rest of an item is waited for, of a pipe in which nothing is now.
+    func willWait(_ body: @escaping () -> Void) { reader.willWait(body) }
 
     /// The next item; nil at the end.
     func next() throws(ItemSourceError) -> NewItem? {
@@ -230,7 +230,7 @@ struct SourceItems {
     }
 
     private func checked(_ key: String) throws(StepFailure) -> String {
-        guard !key.isEmpty else { throw StepFailure("its value is empty") }
+        guard !key.isEmpty else { throw StepFailure("its key is empty") }
         guard key.utf8.count <= NewItem.longestName else {
             throw StepFailure(
                 "its key has \(key.utf8.count) bytes, and may have \(NewItem.longestName)",

@@ -207,14 +207,15 @@ struct BadBatchInputTests {
         }
     }
 
-    /// A run of a batch that has done two lines of a pipe, whose writer may say more.
+    /// A run of a batch that has done two lines of a pipe, whose writer has stopped in the middle of the third: programs
+    /// write blocks.
     private func startReading(in workplace: Workplace) async throws -> (program: RunningProgram, writer: Int32) {
         let pipe = workplace.path("pipe")
         try #require(mkfifo(pipe, 0o600) == 0)
         let writer = open(pipe, O_RDWR)
         let program = try shell(
             "exec \"$0\" run note.json --each text=- --batch june --output out < pipe", workplace)
-        _ = write(writer, "one\ntwo\n", 8)
+        _ = write(writer, "one\ntwo\nth", 10)
         #expect(await program.hasWritten("out/two"), "\(program.text)")
         return (program, writer)
     }

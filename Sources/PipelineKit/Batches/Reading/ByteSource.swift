@@ -17,6 +17,8 @@ final class ByteSource {
     private var position = 0
     /// The place of the next byte from the beginning of the source.
     private(set) var offset: Int64 = 0
+    /// Called before the next bytes of a pipe are waited for, which has none now.
+    var willWait: (() -> Void)?
 
     /// Opens a file, or takes standard input for a nil path.
     ///
@@ -88,16 +90,13 @@ final class ByteSource {
         return (bytes, isCut)
     }
 
-    /// True if the next byte may have to be waited for: of a pipe in which nothing is now.
-    var mayBlock: Bool {
-        guard !isOwned, position == buffer.count else { return false }
-        var state = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
-        return poll(&state, 1, 0) == 0
-    }
-
     private func fill() throws(ItemSourceError) -> Bool {
         buffer.removeAll(keepingCapacity: true)
         position = 0
+        if !isOwned, let willWait {
+            var state = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+            if poll(&state, 1, 0) == 0 { willWait() }
+        }
         do {
             buffer = try [UInt8](unsafeUninitializedCapacity: Self.block) { space, count in
                 count = try descriptor.read(into: UnsafeMutableRawBufferPointer(space))

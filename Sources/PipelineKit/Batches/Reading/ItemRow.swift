@@ -40,8 +40,8 @@ package protocol ItemReader: AnyObject {
     /// path. A reader that is given it passes over what came before.
     var place: ItemPlace { get }
 
-    /// True if the next row may have to be waited for.
-    var mayBlock: Bool { get }
+    /// Has `body` called before the rest of a row is waited for, of a pipe in which nothing is now.
+    func willWait(_ body: @escaping () -> Void)
 }
 
 /// The place up to which a source was read.

@@ -131,7 +131,7 @@ package final class FileReader: ItemReader {
     }
 
     package var place: ItemPlace { .path(index > 0 ? files[index - 1].path : "") }
-    package var mayBlock: Bool { false }
+    package func willWait(_ body: @escaping () -> Void) {}
 
     package func next() -> ItemRow? {
         guard index < files.count else { return nil }

@@ -44,7 +44,7 @@ package final class TableReader: ItemReader {
     }
 
     package var place: ItemPlace { .byte(source.offset, line: line) }
-    package var mayBlock: Bool { source.mayBlock }
+    package func willWait(_ body: @escaping () -> Void) { source.willWait = body }
 
     package func next() throws(ItemSourceError) -> ItemRow? {
         try Self.skipBlankLines(of: source, &line)

@@ -16,7 +16,7 @@ package final class ValueReader: ItemReader {
     }
 
     package var place: ItemPlace { .byte(source.offset, line: line) }
-    package var mayBlock: Bool { source.mayBlock }
+    package func willWait(_ body: @escaping () -> Void) { source.willWait = body }
 
     package func next() throws(ItemSourceError) -> ItemRow? {
         while let (record, isCut) = try source.record(endedBy: separator, limit: Self.limit) {
@@ -54,7 +54,7 @@ package final class JSONLinesReader: ItemReader {
     }
 
     package var place: ItemPlace { .byte(source.offset, line: line) }
-    package var mayBlock: Bool { source.mayBlock }
+    package func willWait(_ body: @escaping () -> Void) { source.willWait = body }
 
     package func next() throws(ItemSourceError) -> ItemRow? {
         while let (bytes, isCut) = try source.record(endedBy: 0x0A, limit: Self.limit) {
