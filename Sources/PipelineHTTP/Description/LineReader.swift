@@ -1,7 +1,7 @@
 import CLibrary
 
 /// Reads a file line by line: what stands between line feeds, without blanks and carriage returns around it; empty
-/// lines are passed over. It holds one line and one block of the file.
+/// lines are passed over, and so is a byte order mark at the begin. It holds one line and one block of the file.
 ///
 /// Belongs to one reader and is used by one thread at a time.
 package final class LineReader {
@@ -28,7 +28,8 @@ package final class LineReader {
     package func next() throws(RequestFailure) -> [UInt8]? {
         while let line = try nextLine() {
             number += 1
-            let trimmed = Self.trimmed(line)
+            let hasMark = number == 1 && line.starts(with: [0xEF, 0xBB, 0xBF])
+            let trimmed = Self.trimmed(hasMark ? line.dropFirst(3) : line)
             if !trimmed.isEmpty { return Array(trimmed) }
         }
         return nil

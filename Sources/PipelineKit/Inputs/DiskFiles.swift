@@ -2,6 +2,7 @@ import CLibrary
 import Crypto
 package import JSONPath
 package import PipelineCore
+import PipelineHTTP
 package import PipelineStages
 
 /// The answers to what expressions ask of files, from the disk.
@@ -113,21 +114,23 @@ package struct DiskFiles: FileFacts {
         return Base64Bytes.encode(bytes)
     }
 
+    /// The values of the lines, as a body that streams them has them.
     private static func lines(_ path: String) throws(StepFailure) -> JSON {
-        guard let text = FileContent.text(path) else {
-            if errno == EILSEQ {
-                throw StepFailure(
-                    "\(path) is no text in UTF-8", hint: "jsonLines() reads a file of JSON, one value a line")
-            }
-            throw unreadable(path)
-        }
         var values: [JSON] = []
-        for (index, line) in text.utf8.split(separator: UInt8(ascii: "\n")).enumerated() {
-            do throws(JSONSyntaxError) {
-                values.append(try JSON.parse(Array(line)))
-            } catch {
-                throw StepFailure("\(path): line \(index + 1) is not JSON: \(error.message)", hint: error.hint)
+        do {
+            let reader = try LineReader(path)
+            while let line = try reader.next() {
+                do throws(JSONSyntaxError) {
+                    values.append(try JSON.parse(line))
+                } catch {
+                    throw StepFailure(
+                        "\(path): line \(reader.number) is not JSON: \(error.message)", hint: error.hint)
+                }
             }
+        } catch let failure as StepFailure {
+            throw failure
+        } catch {
+            throw unreadable(path)
         }
         return .array(values)
     }
