@@ -27,8 +27,8 @@ struct RequestReadingTests {
         let name = body.prefix { $0 != ":" }
         #expect(
             found.map(\.message)
-                == (body.isEmpty ? [] : [#"\#(name) is not sent: the decorator "multipart" makes the body"#]))
-        #expect(found.allSatisfy { $0.hint?.contains(#"into the "fields" of the form"#) == true })
+                == (body.isEmpty ? [] : [#"the form of "multipart" is not sent: the body is \#(name)"#]))
+        #expect(found.allSatisfy { $0.hint?.contains(#"into its "fields""#) == true })
     }
 
     @Test(

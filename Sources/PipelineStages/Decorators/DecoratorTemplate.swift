@@ -12,7 +12,7 @@ public struct DecoratorTemplate: Sendable {
     package var credentialParameters: [String] = []
     /// The captures that its values are made from.
     var captures: [Reference] = []
-    /// True if it makes the body, which is never left out in silence.
+    /// True if it makes the body of a request that has none of its own; it is never left out in silence.
     package var makesBody = false
     /// Makes the decorator just before a request is sent; nil when it has nothing to do with this request.
     public let resolve: @Sendable (DecorationScope) throws(EvaluationFailure) -> (any RequestDecorator)?

@@ -160,14 +160,14 @@ struct RequestFields: Sendable {
         return head == nil || body == nil ? nil : definition
     }
 
-    /// A decorator that makes a form has no use for another body, which is not sent then.
+    /// The body of a request goes before one that a decorator makes, which is not sent then.
     private func warnOfSecondBody(beside definition: RequestDefinition, _ reader: ObjectReader) {
         guard definition.decorators.contains(where: \.makesBody),
             let name = body.all.map(\.name).first(where: { reader.has($0) }), let place = reader.place(of: name)
         else { return }
         reader.findings.warn(
-            place, "\"\(name)\" is not sent: the decorator \"multipart\" makes the body",
-            hint: "put what is in it into the \"fields\" of the form, or take one of the two out")
+            place, "the form of \"multipart\" is not sent: the body is \"\(name)\"",
+            hint: "for a form, put what is in \"\(name)\" into its \"fields\"; take one of the two out")
     }
 
     private func readHead(_ reader: ObjectReader) -> RequestDefinition? {
