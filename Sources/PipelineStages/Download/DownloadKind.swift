@@ -97,8 +97,10 @@ private struct DownloadFields: Sendable {
 }
 
 extension VerifyDefinition {
-    private static let digestField = Field("sha256", FieldType<Template>.template(), "The SHA-256, in hex or base64.")
-    private static let sizeField = Field("size", FieldType<JSONTemplate>.json(), "The length in bytes.")
+    private static let digestField = Field(
+        "sha256", FieldType<Template>.template(), "The SHA-256, in hex or base64; by null nothing is verified.")
+    private static let sizeField = Field(
+        "size", FieldType<JSONTemplate>.json(), "The length in bytes; by null nothing is verified.")
     private static let headerField = Field(
         "header", FieldType<String>.string, "A header of the answer that gives a digest, in hex or base64.")
 

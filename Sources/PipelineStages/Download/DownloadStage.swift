@@ -110,6 +110,8 @@ struct VerifyDefinition: Sendable {
         var digest: DeclaredDigest?
         var size: Int64?
         var header: String?
+        /// The names of those whose value is null.
+        var missing: [String] = []
         /// True if the SHA-256 is asked for, although nothing may verify it.
         var asksForDigest = false
 
@@ -128,13 +130,16 @@ struct VerifyDefinition: Sendable {
     }
 
     func values(in scope: Scope) throws(EvaluationFailure) -> Values {
-        Values(
+        var values = Values(
             digest: try sha256.flatMap { template throws(EvaluationFailure) in
                 try digest(try template.evaluate(in: scope))
             },
             size: try size.flatMap { template throws(EvaluationFailure) in
                 try bytes(try template.evaluate(in: scope))
             }, header: header)
+        if sha256 != nil, values.digest == nil { values.missing.append("sha256") }
+        if size != nil, values.size == nil { values.missing.append("size") }
+        return values
     }
 
     /// Reports values that are wrong and that the document says without an expression.
@@ -156,7 +161,7 @@ struct VerifyDefinition: Sendable {
         }
     }
 
-    /// Null means that there is nothing to compare with: not every service gives a digest each time.
+    /// Null means that there is nothing to compare with, which is warned of: not every service gives a digest each time.
     private func digest(_ value: JSON) throws(EvaluationFailure) -> DeclaredDigest? {
         if value.isNull { return nil }
         if let text = value.string, let digest = DeclaredDigest(text, source: "\"verify\""), digest.algorithm == .sha256

@@ -51,6 +51,16 @@ struct DownloadVerifyTests {
         #expect(stated.state.warnings.isEmpty)
     }
 
+    /// A service that stopped sending its digest switched the check off, and nobody saw it.
+    @Test("by a null is warned of", arguments: ["sha256", "size"])
+    func nullValue(name: String) async throws {
+        let small = Array(content.prefix(1000))
+        let service = try FileService(small)
+        let bench = try bench(service, #", "verify": { "\#(name)": "${{ null }}" }"#, to: "a")
+        #expect(await bench.resume().finished != nil)
+        #expect(bench.state.warnings == ["the file is not verified by its \(name): the value in \"verify\" is null"])
+    }
+
     @Test("checks the service's own digest unasked, also after a resume")
     func ownDigest() async throws {
         let wrong = TransferBench.digestField([1])
