@@ -78,6 +78,14 @@ package struct ServiceDefinition: Sendable {
         }
     }
 
+    /// Returns the mistake in what ``url`` has given; nil for a URL.
+    package func mistake(inAddress text: String) -> StepFailure? {
+        if URLReference.isWebURL(text) { return nil }
+        return StepFailure(
+            "the url of service '\(name)' is \"\(text)\", which is no absolute http or https URL",
+            hint: "write it like https://api.example.com/v1")
+    }
+
     private static func checkScheme(of url: Template, at place: SourceLocation, _ findings: DiagnosticCollector) {
         guard let text = url.constant?.lowercased() else { return }
         if text.hasPrefix("http://") || text.hasPrefix("https://") {

@@ -44,7 +44,8 @@ extension Plan {
         let used = Set(certainStages(at: start).compactMap(\.service))
         for service in definition.services where used.contains(service.name) && start.knows(service.url.references) {
             do throws(EvaluationFailure) {
-                _ = try service.url.evaluateText(in: start.known)
+                let text = try service.url.evaluateText(in: start.known)
+                if let mistake = service.mistake(inAddress: text) { return mistake }
             } catch {
                 return StepFailure("the address of service '\(service.name)': \(error.message)", hint: error.hint)
             }

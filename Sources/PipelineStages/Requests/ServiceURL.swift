@@ -10,15 +10,11 @@ struct ServiceURL: Sendable {
     let origin: String
 
     init(_ service: ServiceDefinition, in scope: Scope) throws(EvaluationFailure) {
-        let text = try service.url.evaluateText(in: scope)
-        let isClean = text.utf8.allSatisfy { $0 > 32 && $0 != 127 }
-        guard isClean, let parts = URLParts(text), !parts.authority.isEmpty else {
-            throw .wrong(
-                message: "the url of service '\(service.name)' is \"\(text)\", which is no absolute http or https URL",
-                hint: "write it like https://api.example.com/v1", range: SourceRange(start: 0, end: 0))
+        text = try service.url.evaluateText(in: scope)
+        if let mistake = service.mistake(inAddress: text) {
+            throw .wrong(message: mistake.title, hint: mistake.hint, range: SourceRange(start: 0, end: 0))
         }
-        self.text = text
-        origin = parts.origin
+        origin = URLParts(text)?.origin ?? text
     }
 
     /// The URL with a path appended; the service's own path stays, and so does a query that it has.
