@@ -49,3 +49,21 @@ struct LocalSource: Sendable {
             message: "the file \(path) can't be read: \(String(cString: strerror(code)))", hint: hint, range: range)
     }
 }
+
+extension StageContext {
+    /// Throws when a file, in the state in which it is to be sent, is not what expressions have said of it: a service may
+    /// have been told that.
+    ///
+    /// - Parameter state: the fingerprint's text.
+    func checkFacts(
+        ofFileAt path: String, in state: String, service: String?
+    ) async throws(StageFailure) {
+        guard await facts(ofFileAt: path, otherThan: state).isEmpty else {
+            throw .definite(
+                StepFailure(
+                    "\(path) has changed since the job read it",
+                    hint: "put the file back as it was, or start a new job with the new one: pipeline run",
+                    service: service, place: facts.place))
+        }
+    }
+}

@@ -102,10 +102,18 @@ struct RenderedRequest: Sendable {
     /// expressions read are not among them: the job holds on to their state by itself.
     func fileDigests() throws(StepFailure) -> [UInt8] {
         var lines: [UInt8] = []
-        for case .file(let path, let offset, let length) in description.body.segments + forms.map(\.content) {
-            lines += Array("\(try FileDigest.hex(.sha256, of: path, in: offset..<offset + length))\n".utf8)
+        for file in files {
+            lines += Array("\(try FileDigest.hex(.sha256, of: file.path, in: file.stretch))\n".utf8)
         }
         return lines
+    }
+
+    /// The local files that are sent, and which bytes of them.
+    var files: [(path: String, stretch: Range<Int64>)] {
+        (description.body.segments + forms.map(\.content)).compactMap { segment in
+            guard case .file(let path, let offset, let length) = segment else { return nil }
+            return (path, offset..<offset + length)
+        }
     }
 
     /// The facts that decorators may know besides the request, as it goes out over a network.

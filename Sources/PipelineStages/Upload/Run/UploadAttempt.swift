@@ -119,18 +119,6 @@ struct UploadAttempt: Sendable {
         return changed(isOpen: isOpen)
     }
 
-    /// Throws when the file is not what expressions have said of it: a service may have been told that.
-    func checkFacts() async throws(StageFailure) {
-        let untrue = await context.facts(ofFileAt: source.path, otherThan: source.fingerprint.text)
-        guard untrue.isEmpty else {
-            throw .definite(
-                StepFailure(
-                    "\(source.path) has changed since the job read it",
-                    hint: "put the file back as it was, or start a new job with the new one: pipeline run",
-                    service: requests.service?.name, place: context.facts.place))
-        }
-    }
-
     /// That the file is another one, and what to do about it.
     func changed(isOpen: Bool) -> StageFailure {
         let again =
