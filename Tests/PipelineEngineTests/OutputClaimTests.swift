@@ -42,4 +42,12 @@ struct OutputClaimTests {
         claims.write([WrittenFile(path: "/a", bytes: 1, sha256: nil)], by: first)
         #expect(claims.keeper(ofPart: "/a.part", besides: second) == nil)
     }
+
+    /// A download to `o` took away the result `o.part`, and the job succeeded.
+    @Test("are not taken by a part either that has the name of another step's result")
+    func resultNamedAsPart() {
+        claims.write([WrittenFile(path: "/o.part", bytes: 1, sha256: nil)], by: first)
+        claims.end(first, succeeded: true)
+        #expect(claims.keeper(ofPart: "/o.part", besides: second) == first)
+    }
 }

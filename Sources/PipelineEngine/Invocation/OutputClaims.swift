@@ -56,8 +56,9 @@ final class OutputClaims: Sendable {
 
     func keepPart(_ path: String, for step: StepKey) { state.withLock { $0.keepers[path] = step } }
 
+    /// The step whose whole result stands where another's part would: it waits there for its name, or has that name.
     func keeper(ofPart path: String, besides step: StepKey) -> StepKey? {
-        state.withLock { $0.keepers[path] }.flatMap { $0 == step ? nil : $0 }
+        state.withLock { $0.keepers[path] ?? $0.writers[path] }.flatMap { $0 == step ? nil : $0 }
     }
 
     /// The step has ended: what it claimed stays its own if it succeeded.

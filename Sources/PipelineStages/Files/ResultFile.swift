@@ -159,7 +159,7 @@ enum ResultFile {
     ) -> StageFailure {
         .definite(
             StepFailure(
-                context.redact("\(path) is the result of \(keeper.words) of this job, which waits for its name"),
+                context.redact("\(path) is the result of \(keeper.words) of this job"),
                 hint: advice(to: context.facts.step, against: keeper), service: service, place: context.facts.place))
     }
 
