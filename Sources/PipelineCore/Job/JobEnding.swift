@@ -130,7 +130,10 @@ enum JobEnding {
         var commands: [JobCommand] = []
         for key in table.snapshot.steps.filter({ !$0.value.state.isEnded }).keys.sorted() {
             guard let stage = table.plan.stage(key.stage), finallyToo || !stage.isFinal else { continue }
-            let hasBegun = table.step(key)?.started != nil && (stage.forEach == nil || key.item != nil)
+            // One that is to begin again may still have at its service what it had begun.
+            let step = table.step(key)
+            let isTouched = step?.started != nil || step?.checkpoint != nil
+            let hasBegun = isTouched && (stage.forEach == nil || key.item != nil)
             if hasBegun, tellsServices {
                 commands.append(.cancelAtService(key))
             } else {

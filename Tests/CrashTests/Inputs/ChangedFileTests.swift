@@ -85,6 +85,38 @@ struct ChangedFileTests {
         }
     }
 
+    /// A body and a form took whatever bytes stood there by then, under the digest of the old ones.
+    @Test(
+        "and has changed since is not sent as a body, or in a form",
+        arguments: [
+            #""file": "${{ inputs.audio }}""#,
+            #""with": [ { "multipart": { "files": [ { "name": "a", "file": "${{ inputs.audio }}" } ] } } ]"#,
+        ])
+    func changedBody(body: String) async throws {
+        try await withWorkplace { workplace in
+            let slots = try Slots()
+            defer { slots.server.stop() }
+            let upload = #""upload", "service": "api", "file": "${{ inputs.audio }}", "protocol": "put","#
+            let request = #""PUT": "/slots/${{ stages.slot.id }}""#
+            let document = Self.document.replacingOccurrences(of: upload, with: #""request", "service": "api","#)
+                .replacingOccurrences(of: request, with: "\(request), \(body)")
+            let file = try workplace.write("declared.json", document)
+            try workplace.write("a.wav", "the first take")
+            let environment = try await killed(file, in: workplace, slots)
+            try workplace.write("a.wav", "another take")
+            for command in ["resume", "retry"] {
+                let again = try await workplace.run(command, "last", environment: environment)
+                #expect(again.cause == .exited(1), "\(again)")
+                #expect(again.errors.contains("a.wav has changed since the job read it"), "\(again)")
+            }
+            #expect(slots.sent.isEmpty)
+            try workplace.write("a.wav", "the first take")
+            let mended = try await workplace.run("retry", "last", environment: environment)
+            #expect(mended.cause == .exited(0), "\(mended)")
+            #expect(slots.sent.count == 1)
+        }
+    }
+
     /// Where a text was told it was refused for ever, although not a byte of it had changed.
     @Test(
         "and was only touched is sent, whatever was told of it",

@@ -658,4 +658,14 @@ import Testing
                 skipped | ended(succeeded) | = | = | =
                 """)
     }
+
+    /// A retry that was cancelled before it began left the upload of the attempt before at the service.
+    @Test("a step that is to begin again is cancelled at the service that has what it had begun")
+    func cancelledBeforeItBeginsAgain() throws {
+        var step = Self.step(.pending)
+        (step.started, step.checkpoint) = (nil, [1])
+        var table = try Self.table(Self.stage, [Self.key: step])
+        let commands = try JobEnding.cancelSteps(finallyToo: true, tellsServices: true, in: &table)
+        #expect(commands.contains { if case .cancelAtService(Self.key) = $0 { true } else { false } })
+    }
 }
