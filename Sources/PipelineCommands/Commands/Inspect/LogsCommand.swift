@@ -45,7 +45,10 @@ struct LogsCommand: WorkspaceCommand {
             var records: [ExchangeRecord] = []
             let status = await named.forEach(
                 in: journal, console, item: { showBeginning(of: $0, of: $1, on: console) },
-                { records += workspace.exchanges.records(of: $0.snapshot.record.id) })
+                {
+                    noteItems(of: $0, on: console)
+                    records += workspace.exchanges.records(of: $0.snapshot.record.id)
+                })
             try write(records, to: har, on: console)
             return status
         }
@@ -65,6 +68,7 @@ struct LogsCommand: WorkspaceCommand {
     ) async throws {
         let id = found.snapshot.record.id
         if curl {
+            noteItems(of: found, on: console)
             showExchanges(workspace.exchanges.records(of: id), on: console)
         } else if follow {
             _ = try await JobFollower(workspace, journal).follow(found) {
@@ -98,6 +102,14 @@ struct LogsCommand: WorkspaceCommand {
     private func showExchanges(_ records: [ExchangeRecord], on console: Console) {
         if records.isEmpty { console.note("no exchanges are kept of this job") }
         for record in records { console.data(CurlLine(record: record).text) }
+    }
+
+    /// Says where the exchanges of a batch are.
+    private func noteItems(of found: OwnedJob, on console: Console) {
+        guard found.snapshot.batch != nil else { return }
+        let key = found.snapshot.record.key
+        let item = ShellWord.quoted("\(key)/ITEM")
+        console.note("note: \(key) is a batch, whose items send; name one: pipeline logs \(item)")
     }
 
     private func write(_ records: [ExchangeRecord], to har: String, on console: Console) throws {

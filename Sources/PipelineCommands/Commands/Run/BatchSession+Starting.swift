@@ -129,14 +129,14 @@ extension BatchSession {
         return status
     }
 
-    /// Makes room for a file of results that is none of this batch's: it is replaced when a person said so.
+    /// Makes room for a file of results that is not the batch's: it is replaced when a person said so.
     private func replaceResults(_ path: String?) throws {
         guard let path else { return }
         try ResultsFile.check(path)
         guard ResultsFile.exists(path) else { return }
         guard options.overwrites else {
             throw CommandError(
-                .invalid, "\(path) exists, and belongs to no earlier run of this batch",
+                .invalid, "\(path) exists, and is not the file that the rows of this batch go to",
                 hint: "name another file with --results, or add --overwrite to replace it")
         }
         try ResultsFile(path, names: []).clear()
