@@ -201,7 +201,7 @@ struct ProgramEnd<Value: Sendable>: Sendable {
         }
     }
 
-    /// True if a signal ended it that we did not send: memory ran out, or it crashed; another try may help.
+    /// True if a signal ended it that we did not send: memory ran out, or it crashed; another attempt may help.
     var wasKilled: Bool {
         if case .signaled? = status { !hadToBeEnded && !wasStopped } else { false }
     }
