@@ -27,7 +27,8 @@ extension StageRequests {
         }
         let name = name(of: rendered.description.url)
         let detail = failure.clause
-        var title = failure.sparesService ? detail : "\(name) gave no answer: \(detail)"
+        let isAnswered = [.undecodable, .protocolError].contains(failure.reason)
+        var title = failure.sparesService ? detail : "\(name)\(isAnswered ? "" : " gave no answer"): \(detail)"
         var status: Int?
         if case .foreignCoding(let coding, let answered) = failure.reason {
             status = answered
