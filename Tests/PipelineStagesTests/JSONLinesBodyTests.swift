@@ -26,7 +26,7 @@ struct JSONLinesBodyTests {
         arguments: [
             ("{\"a\":1}\n{\"b\":[2]}\n", #"{"a":1},{"b":[2]}"#), ("1\r\n\r\n  2  \n\n3", "1,2,3"), ("", ""),
             ("\n\n", ""),
-            ("\"ü\"", "\"ü\""), ("\u{FEFF}1\n \t\n2", "1,2"),
+            ("\"ü\"", "\"ü\""), ("\u{FEFF}1\n \t\n\u{FEFF}2", "1,2"),
         ])
     func sent(content: String, inside: String) async throws {
         try folder.write("a.jsonl", content)

@@ -1,7 +1,8 @@
 import CLibrary
 
-/// Reads a file line by line: what stands between line feeds, without blanks and carriage returns around it; empty
-/// lines are passed over, and so is a byte order mark at the begin. It holds one line and one block of the file.
+/// Reads a file line by line: what stands between line feeds, without blanks and carriage returns around it, and without
+/// the byte order mark of a file, perhaps of one that was put behind another; empty lines are passed over. It holds one
+/// line and one block of the file.
 ///
 /// Belongs to one reader and is used by one thread at a time.
 package final class LineReader {
@@ -22,13 +23,13 @@ package final class LineReader {
         guard descriptor >= 0 else { throw Self.failure(path) }
     }
 
-    deinit { close(descriptor) }
+    deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// The next line that is not empty; nil at the end.
     package func next() throws(RequestFailure) -> [UInt8]? {
         while let line = try nextLine() {
             number += 1
-            let hasMark = number == 1 && line.starts(with: [0xEF, 0xBB, 0xBF])
+            let hasMark = line.starts(with: [0xEF, 0xBB, 0xBF])
             let trimmed = Self.trimmed(hasMark ? line.dropFirst(3) : line)
             if !trimmed.isEmpty { return Array(trimmed) }
         }
