@@ -116,6 +116,21 @@ struct RenderedRequest: Sendable {
         }
     }
 
+    /// Throws when a file that is sent is not what expressions have said of it. Of a submit that may have arrived, what
+    /// becomes of it is looked at first.
+    func checkFiles<Checkpoint>(
+        in context: StageContext<Checkpoint>, service: String?
+    ) async throws(StageFailure) {
+        let files = files
+        if files.isEmpty { return }
+        if await context.hasOpenSubmit { return }
+        for file in files {
+            // That one is gone is told when it is sent.
+            guard let state = SourceFingerprint.text(ofFileAt: file.path) else { continue }
+            try await context.checkFacts(ofFileAt: file.path, in: state, service: service)
+        }
+    }
+
     /// The facts that decorators may know besides the request, as it goes out over a network.
     func decoration<Checkpoint>(over network: Network, in context: StageContext<Checkpoint>) -> DecorationContext {
         var decoration = network.context

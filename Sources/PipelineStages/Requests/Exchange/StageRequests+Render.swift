@@ -22,24 +22,9 @@ extension StageRequests {
             ).rendered(role: role)
         }
         rendered.role = role
-        if part == nil { try await checkFiles(of: rendered, in: context) }
+        if part == nil { try await rendered.checkFiles(in: context, service: service?.name) }
         await rendered.leaveOutEarlierResponses(in: context)
         return rendered
-    }
-
-    /// Throws when a file that is to be sent whole is not what expressions have said of it. Of a submit that may have
-    /// arrived, what becomes of it is looked at first.
-    private func checkFiles<Checkpoint>(
-        of rendered: RenderedRequest, in context: StageContext<Checkpoint>
-    ) async throws(StageFailure) {
-        let files = rendered.files
-        if files.isEmpty { return }
-        if await context.hasOpenSubmit { return }
-        for file in files {
-            // That one is gone is told when it is sent.
-            guard let state = SourceFingerprint.text(ofFileAt: file.path) else { continue }
-            try await context.checkFacts(ofFileAt: file.path, in: state, service: service?.name)
-        }
     }
 
     /// The role of a request that finds out what became of another one.
