@@ -18,7 +18,7 @@ package final class StopSignals: Sendable {
     private let numbers: [Int32]
     private let stop: @Sendable () -> Void
     private let lastWords: [UInt8]
-    /// The time when the first came, in nanoseconds of the machine's uptime.
+    /// The time when the first SIGINT or SIGTERM came, in nanoseconds of the machine's uptime; 0 before it.
     private let first = Atomic<UInt64>(0)
     /// Kept so that the sources live; only made and dropped, never changed.
     nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
@@ -56,11 +56,12 @@ package final class StopSignals: Sendable {
     }
 
     private func take(_ number: Int32) {
+        if received.add(1, ordering: .relaxed).newValue == 1 { stop() }
+        // A terminal that is closed and a reader that leaves say nothing twice, and are nobody's first wish.
+        guard number == SIGINT || number == SIGTERM else { return }
         let now = DispatchTime.now().uptimeNanoseconds
-        if received.add(1, ordering: .relaxed).newValue == 1 {
-            first.store(now, ordering: .relaxed)
-            stop()
-        } else if number != SIGHUP, number != SIGPIPE, now - first.load(ordering: .relaxed) > 100_000_000 {
+        let begin = first.compareExchange(expected: 0, desired: now, ordering: .relaxed).original
+        if begin != 0, now - begin > 100_000_000 {
             _ = write(STDERR_FILENO, lastWords, lastWords.count)
             _exit(130)
         }

@@ -248,6 +248,38 @@ struct OwnershipTests {
         }
     }
 
+    /// That counted as the first wish, so that one Ctrl-C cut off what was waited for.
+    @Test("one signal after its reader has left is no second wish")
+    func signalAfterReader() async throws {
+        let asked = Gate()
+        let server = try LoopbackServer { _ in
+            asked.open()
+            return ScriptedAnswer([.stall])
+        }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            try workplace.write(
+                "order.json",
+                """
+                { "pipeline": 1, "name": "order", "services": { "api": { "url": "\(server.url)" } }, "stages": [
+                  { "id": "one", "kind": "wait", "for": "50ms", "forEach": "\(Array(1...400))", "concurrency": 1 },
+                  { "id": "order", "kind": "request", "service": "api", "needs": [],
+                    "request": { "POST": "/orders" } } ] }
+                """)
+            try #require(mkfifo(workplace.path("events"), 0o600) == 0)
+            let reader = open(workplace.path("events"), O_RDONLY | O_NONBLOCK)
+            let program = try BuiltProgram(path: "/bin/sh").start(
+                ["-c", #"exec "$0" run order.json --json >events"#, workplace.program.path],
+                environment: workplace.environment([:]), folder: workplace.folder)
+            await asked.wait()
+            close(reader)
+            #expect(await program.hasWritten("stopping; a service's response is waited for"))
+            program.signal(SIGINT)
+            let end = await program.end
+            #expect(end.cause != .exited(130) && !end.errors.contains("left at once"), "\(end)")
+        }
+    }
+
     /// It was once ended by the signal itself, with 130 or 143 and no word.
     @Test("a signal to a run that has joined the job of another says that it goes on, and ends with 75")
     func signalToJoined() async throws {
