@@ -207,6 +207,16 @@ struct BadBatchInputTests {
         }
     }
 
+    /// Its first rows, or its header, were lost without a word.
+    @Test("a named pipe in the place of a file is refused", arguments: ["rows.jsonl", "rows.csv"])
+    func namedPipe(name: String) async throws {
+        try await withDocument { workplace in
+            try #require(mkfifo(workplace.path(name), 0o600) == 0)
+            let end = try await run(workplace, each: name)
+            #expect(end.cause == .exited(2) && end.errors.contains("\(name) is no regular file"), "\(end)")
+        }
+    }
+
     /// A run of a batch that has done two lines of a pipe, whose writer has stopped in the middle of the third: programs
     /// write blocks.
     private func startReading(in workplace: Workplace) async throws -> (program: RunningProgram, writer: Int32) {

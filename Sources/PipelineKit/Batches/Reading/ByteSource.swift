@@ -29,6 +29,13 @@ final class ByteSource {
             return
         }
         name = path
+        var status = stat()
+        let isPipe = stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+        if isPipe {
+            throw ItemSourceError(
+                "\(path) is no regular file, and would be read twice",
+                hint: "read a pipe from standard input: '--each -' for JSON Lines, '--each rows.csv=-' for a table")
+        }
         do {
             descriptor = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
         } catch {
