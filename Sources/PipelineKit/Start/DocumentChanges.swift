@@ -9,8 +9,8 @@ struct DocumentChanges {
 
     /// The keys of a stage that only tell how what was begun goes on.
     private static let continuing: Set<String> = [
-        "cancel", "concurrency", "continueOnFailure", "cost", "deadline", "expires", "list", "poll", "renew", "result",
-        "retry", "stopOnFailure", "tolerate",
+        "callback", "cancel", "concurrency", "continueOnFailure", "cost", "deadline", "expires", "list", "poll",
+        "renew", "result", "retry", "stopOnFailure", "tolerate",
     ]
     /// Those that are nothing of what was done.
     private static let apart: Set<String> = [

@@ -1,3 +1,4 @@
+import Foundation
 import JSONPath
 import PipelineTestKit
 import Testing
@@ -228,6 +229,35 @@ struct MendedStageTests {
             #expect(right.cause == .exited(0), "\(right)")
             #expect(right.errors.contains("2 items were unknown and now go on"), "\(right)")
             #expect(server.requests.count { $0.method == "POST" } == 2)
+        }
+    }
+
+    /// It was refused, with a hint by which the job was ordered once more.
+    @Test("hears pushes as the document has them by then, and orders nothing again")
+    func callback() async throws {
+        func stage(_ match: String) -> String {
+            """
+            "kind": "compute", "submit": { "POST": "/jobs", "json": {}, "capture": { "id": "$.id" } },
+            "callback": { "match": "\(match)" },
+            "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"], "every": "50ms" }
+            """
+        }
+        let isDone = Gate()
+        try await withService(stage("response.body.job == self.id")) { request in
+            if request.method == "POST" { return .json(#"{"id": "7"}"#) }
+            return .json(isDone.isOpen ? #"{"state": "done"}"# : #"{"state": "running"}"#)
+        } _: { workplace, server, call in
+            let program = try workplace.program.start(
+                ["run", "job.json", "--key", "job"], environment: workplace.environment(["API_URL": server.url]),
+                folder: workplace.folder)
+            _ = await server.requests(atLeast: 3)
+            program.signal(SIGINT)
+            #expect(await program.end.cause == .exited(75))
+            isDone.open()
+            try workplace.write("job.json", Self.document(stage("response.body.id == self.id")))
+            let mended = try await call("retry", "job", "--changed")
+            #expect(mended.cause == .exited(0), "\(mended)")
+            #expect(server.requests.count { $0.method == "POST" } == 1)
         }
     }
 
