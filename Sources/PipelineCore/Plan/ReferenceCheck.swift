@@ -179,7 +179,8 @@ final class ReferenceCheck {
         }
         if let maker = makers[name] { return "it is a capture of stage '\(maker)': write stages.\(maker).\(name)" }
         if names.isEmpty { return "\(owner) captures nothing: add \"capture\": { \"\(name)\": \"$.\(name)\" }" }
-        return "\(owner) captures \(names.prefix(12).joined(separator: ", "))"
+        return "\(owner) captures \(names.prefix(12).joined(separator: ", ")); a \"capture\" adds one: "
+            + "{ \"\(name)\": \"$.\(name)\" }"
     }
 
     private func report(_ use: ReferenceUse, _ message: String, hint: String?) {

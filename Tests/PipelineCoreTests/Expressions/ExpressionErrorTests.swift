@@ -26,7 +26,9 @@ import Testing
         arguments: [
             Case("", "", "there is no expression here", "write a value such as inputs.NAME"),
             Case("input.video", "input", "\"input\" is no known name", "did you mean \"inputs\"?"),
-            Case("status == 1", "status", "\"status\" is no known name", "did you mean \"response.status\"?"),
+            Case(
+                "status == 1", "status", "\"status\" is no known name",
+                "\"response.status\" is the number of HTTP, \"response.body.status\" a member of the answer"),
             Case(
                 "quark", "quark", "\"quark\" is no known name",
                 "texts stand in quotes, 'quark'; names start with one of \(roots); a capture is stages.ID.NAME"),

@@ -114,8 +114,11 @@ public final class ObjectReader {
     /// there.
     private static func shape(of fields: [any AnyField], holding value: JSON) -> String? {
         let isScalar = value.string != nil || value.number != nil || value.bool != nil
-        if value.string != nil, fields.contains(where: { $0.name == "GET" }) {
-            return "write { \"GET\": \(value.text) }"
+        if let text = value.string, fields.contains(where: { $0.name == "GET" }) {
+            let words = text.split(separator: " ", maxSplits: 1)
+            let method = fields.map(\.name).first { words.count == 2 && $0 == words[0] }
+            let target = method == nil ? value : .string(String(words[1]))
+            return "write { \"\(method ?? "GET")\": \(target.text) }"
         }
         if isScalar, value.text.utf8.count <= 60, let field = Self.only(fields, for: value) {
             return "write { \"\(field)\": \(value.text) }"

@@ -132,10 +132,16 @@ extension ExpressionParser {
         let words = ["null", "true", "false"]
         let habits = [
             "input": "inputs", "environment": "env", "secret": "secrets", "stage": "stages", "steps": "stages",
-            "jobs": "job", "this": "self", "i": "index", "body": "response.body", "status": "response.status",
+            "jobs": "job", "this": "self", "i": "index", "body": "response.body",
             "headers": "response.headers", "undefined": "null", "nil": "null", "None": "null", "True": "true",
             "False": "false",
         ]
+        if name == "status" {
+            return error(
+                "\"\(name)\" is no known name",
+                hint: "\"response.status\" is the number of HTTP, \"response.body.status\" a member of the answer",
+                at: range)
+        }
         let meant = habits[name] ?? Suggestion.nearest(to: name, among: Self.roots + words)
         let hint =
             meant.map { "did you mean \"\($0)\"?" } ?? "texts stand in quotes, '\(name)'; names start with one of "
