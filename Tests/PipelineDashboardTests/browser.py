@@ -11,20 +11,27 @@ import base64, glob, http.server, json, os, re, subprocess, sys, threading, time
 
 class Browser:
     def __init__(self, *arguments):
-        self.driver = subprocess.Popen(
-            ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        port = None
-        for line in self.driver.stdout:
-            found = re.search(r"successfully on port (\d+)", line)
-            if found:
-                port = found.group(1)
-                break
-        self.base = f"http://127.0.0.1:{port}"
+        self.base = f"http://127.0.0.1:{self.start()}"
         options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
                    "--no-first-run", "--disable-background-networking", *arguments]
         capabilities = {"goog:chromeOptions": {"args": options}, "goog:loggingPrefs": {"browser": "ALL"}}
         made = self.call("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})
         self.session = f"/session/{made['sessionId']}"
+
+    def start(self):
+        """Starts the driver, and returns its port. It takes one that is free for IPv4, and ends where another process has
+        that for IPv6 by then: it is started again."""
+        said = []
+        for _ in range(5):
+            self.driver = subprocess.Popen(
+                ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            for line in self.driver.stdout:
+                found = re.search(r"successfully on port (\d+)", line)
+                if found:
+                    return found.group(1)
+                said.append(line)
+            self.driver.wait()
+        raise RuntimeError("chromedriver did not start: " + "".join(said))
 
     def call(self, method, path, body=None):
         data = json.dumps(body).encode() if body is not None else None
