@@ -21,8 +21,10 @@ struct DownloadArrival: Sendable {
     /// - Parameter stated: the digests that the service has given.
     func warn(by order: DownloadOrder, _ stated: [DeclaredDigest]) async throws(StageFailure) {
         guard (order.wanted.stated + stated).isEmpty else { return }
-        for name in order.wanted.missing {
-            try await order.context.warn("the file is not verified by its \(name): the value in \"verify\" is null")
+        // One that may be null is written beside the size.
+        if order.wanted.size == nil, !order.wanted.missing.isEmpty {
+            let names = order.wanted.missing.joined(separator: " and ")
+            try await order.context.warn("nothing verifies the file: in \"verify\", \(names) is null")
         }
         try await warnIfUnproven(by: order)
         try await warnIfPage(by: order)

@@ -58,7 +58,7 @@ struct DownloadVerifyTests {
         let service = try FileService(small)
         let bench = try bench(service, #", "verify": { "\#(name)": "${{ null }}" }"#, to: "a")
         #expect(await bench.resume().finished != nil)
-        #expect(bench.state.warnings == ["the file is not verified by its \(name): the value in \"verify\" is null"])
+        #expect(bench.state.warnings == [#"nothing verifies the file: in "verify", \#(name) is null"#])
     }
 
     @Test("checks the service's own digest unasked, also after a resume")
