@@ -162,10 +162,6 @@ struct JSONNodeParser {
             return
         } else if next == UInt8(ascii: "]") || next == UInt8(ascii: "}") {
             throw mismatch(next, bracket, kind, from: opening)
-        } else if endsInExpression(end) {
-            throw JSONSyntaxError(
-                "the string ends here, within its ${{ }}", at: end - 1, length: 1,
-                hint: "in an expression texts stand in single quotes: 'text'")
         } else if next.beginsValue {
             try note(
                 JSONSyntaxError("a comma is missing here", at: end, length: 0, hint: "put a comma after the value"))
@@ -176,14 +172,6 @@ struct JSONNodeParser {
         } else {
             throw .unexpected(at: scanner.offset, in: scanner.bytes, expected: "a comma or the end of the \(kind)")
         }
-    }
-
-    /// Returns whether a string that ends there, and nothing else of its line, leaves an expression open.
-    private func endsInExpression(_ end: Int) -> Bool {
-        let start = scanner.bytes[..<end].lastIndex(of: UInt8(ascii: "\n")) ?? 0
-        let line = String(decoding: scanner.bytes[start..<end], as: UTF8.self)
-        guard let opened = line.ranges(of: "${{").last else { return false }
-        return line.hasSuffix("\"") && !line[opened.upperBound...].contains("}}")
     }
 
     private func unclosed(_ kind: String, from opening: Int) -> JSONSyntaxError {

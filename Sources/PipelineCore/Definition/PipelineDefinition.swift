@@ -80,11 +80,7 @@ extension PipelineDefinition {
             )
             return nil
         }
-        for error in reading.errors {
-            let pointer = PointerScan.pointer(to: error.range.start, in: source)
-            findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
-        }
-        guard let node = reading.node,
+        guard findings.report(reading.errors), let node = reading.node,
             let reader = ObjectReader(SourceLocation(node), table: FieldTable(fields), findings: findings)
         else { return nil }
         return read(reader, source: source)

@@ -7,11 +7,7 @@ extension ServiceDefinition {
     package static func shared(_ source: SourceText) throws(DefinitionError) -> JSONObject {
         let findings = DiagnosticCollector(source: source)
         let reading = JSONNode.read(source)
-        for error in reading.errors {
-            let pointer = PointerScan.pointer(to: error.range.start, in: source)
-            findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
-        }
-        if let node = reading.node {
+        if findings.report(reading.errors), let node = reading.node {
             let place = SourceLocation(node)
             if let use = node.member("use") {
                 findings.report(

@@ -136,16 +136,13 @@ extension ExpressionParser {
             "headers": "response.headers", "undefined": "null", "nil": "null", "None": "null", "True": "true",
             "False": "false",
         ]
-        if name == "status" {
-            return error(
-                "\"\(name)\" is no known name",
-                hint: "\"response.status\" is the number of HTTP, \"response.body.status\" a member of the answer",
-                at: range)
-        }
+        let states = "\"response.status\" is the number of HTTP, \"response.body.status\" a member of the answer"
         let meant = habits[name] ?? Suggestion.nearest(to: name, among: Self.roots + words)
         let hint =
-            meant.map { "did you mean \"\($0)\"?" } ?? "texts stand in quotes, '\(name)'; names start with one of "
-            + Self.roots.joined(separator: ", ") + "; a capture is stages.ID.NAME"
+            name == "status"
+            ? states
+            : meant.map { "did you mean \"\($0)\"?" } ?? "texts stand in quotes, '\(name)'; names start with one of "
+                + Self.roots.joined(separator: ", ") + "; a capture is stages.ID.NAME"
         return error("\"\(name)\" is no known name", hint: hint, at: range)
     }
 }
