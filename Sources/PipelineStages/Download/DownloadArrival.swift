@@ -22,9 +22,11 @@ struct DownloadArrival: Sendable {
     func warn(by order: DownloadOrder, _ stated: [DeclaredDigest]) async throws(StageFailure) {
         guard (order.wanted.stated + stated).isEmpty else { return }
         // One that may be null is written beside the size.
-        if order.wanted.size == nil, !order.wanted.missing.isEmpty {
-            let names = order.wanted.missing.joined(separator: " and ")
-            try await order.context.warn("nothing verifies the file: in \"verify\", \(names) is null")
+        let verify = order.stage.verify
+        let names = [verify.sha256.map { _ in "sha256" }, verify.size.map { _ in "size" }].compactMap(\.self)
+        if order.wanted.size == nil, !names.isEmpty {
+            try await order.context.warn(
+                "nothing verifies the file: in \"verify\", \(names.joined(separator: " and ")) is null")
         }
         try await warnIfUnproven(by: order)
         try await warnIfPage(by: order)

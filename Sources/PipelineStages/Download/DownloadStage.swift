@@ -110,8 +110,6 @@ struct VerifyDefinition: Sendable {
         var digest: DeclaredDigest?
         var size: Int64?
         var header: String?
-        /// The names of those whose value is null.
-        var missing: [String] = []
         /// True if the SHA-256 is asked for, although nothing may verify it.
         var asksForDigest = false
 
@@ -130,16 +128,13 @@ struct VerifyDefinition: Sendable {
     }
 
     func values(in scope: Scope) throws(EvaluationFailure) -> Values {
-        var values = Values(
+        Values(
             digest: try sha256.flatMap { template throws(EvaluationFailure) in
                 try digest(try template.evaluate(in: scope))
             },
             size: try size.flatMap { template throws(EvaluationFailure) in
                 try bytes(try template.evaluate(in: scope))
             }, header: header)
-        if sha256 != nil, values.digest == nil { values.missing.append("sha256") }
-        if size != nil, values.size == nil { values.missing.append("size") }
-        return values
     }
 
     /// Reports values that are wrong and that the document says without an expression.
