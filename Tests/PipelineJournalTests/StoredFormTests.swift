@@ -58,16 +58,16 @@ import Testing
         #expect(JobSnapshot(json: ["steps": []]) == nil && JournalChange(json: ["no": 1]) == nil)
     }
 
-    @Test("has facts that came later than its first form")
-    func laterFacts() throws {
-        let change = JournalChange.fact(.written("/a"), "4 1")
+    @Test("has facts that came later than its first form", arguments: [Fact.written("/a"), .sent("/a:b", by: "up")])
+    func laterFacts(_ later: Fact) throws {
+        let change = JournalChange.fact(later, "4 1")
         let json = try #require(change.json)
         let read = try #require(JournalChange(json: json))
         guard case .fact(let fact, let value) = read else {
             Issue.record("it is read as no fact")
             return
         }
-        #expect(fact == .written("/a") && value == "4 1")
+        #expect(fact == later && value == "4 1")
     }
 
     @Test("changes nothing but a job: samples, resumes, measurements and items have no form")

@@ -215,10 +215,11 @@ package enum JobPromises {
         let lease = try await journal.create(job, events: [], owner: owner)
         let steps = [StepKey(stage: "get", item: 1), StepKey(stage: "get", item: 0), StepKey(stage: "end"), nil]
         let files = steps.enumerated().map { WrittenFile(path: "/\($0)", bytes: 1, sha256: "1", step: $1) }
-        let fact = JournalChange.fact(.written("/0"), "1 2")
-        try await journal.commit(files.map(JournalChange.file) + [fact], under: lease)
+        let facts: [Fact: JSON] = [.written("/0"): "1 2", .sent("/a:b", by: "get"): "1 2.3 4"]
+        try await journal.commit(
+            files.map(JournalChange.file) + facts.map { .fact($0.key, $0.value) }, under: lease)
         let read = try check.require(try await journal.snapshot(of: job.record.id))
-        check.expect(read.files.suffix(4) == files && read.facts[.written("/0")] == "1 2")
+        check.expect(read.files.suffix(4) == files && facts.allSatisfy { read.facts[$0.key] == $0.value })
     }
 
     static func isAtomic(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {

@@ -14,3 +14,31 @@ extension JobSnapshot {
         FileReaders(job: self, plan: plan).files(retried: retried)
     }
 }
+
+/// Files of a person that stages have sent, and that may have been mended since.
+extension JobSnapshot {
+    /// A file that a stage has sent.
+    package struct SentFile: Sendable, Hashable {
+        /// Absolute.
+        package let path: String
+        package let stage: String
+        /// Tells the state in which it was sent from others.
+        package let fingerprint: String
+    }
+
+    /// Those that no stage sends again by itself, for it has succeeded, in the order of their paths. What the job made itself
+    /// is not among them.
+    package var sentFiles: [SentFile] {
+        let done = Set(steps.lazy.filter { $0.value.state.name == .succeeded }.map(\.key.stage))
+        let made = Set(files.map(\.path) + facts.compactMap { if case .copy = $0.key { $0.value.string } else { nil } })
+        return facts.compactMap { fact, value in
+            guard case .kept(.sent, let subject) = fact, let colon = subject.firstIndex(of: ":"),
+                let fingerprint = value.string
+            else { return nil }
+            let file = SentFile(
+                path: String(subject[subject.index(after: colon)...]), stage: String(subject[..<colon]),
+                fingerprint: fingerprint)
+            return done.contains(file.stage) && !made.contains(file.path) ? file : nil
+        }.sorted { ($0.path, $0.stage) < ($1.path, $1.stage) }
+    }
+}

@@ -59,7 +59,7 @@ extension Fact {
         let text: String
         switch self {
         case .now(let place), .uuid(let place): text = place
-        case .size, .digest, .text, .base64, .jsonLines, .copy, .copied, .written, .paid: return nil
+        case .size, .digest, .text, .base64, .jsonLines, .copy, .kept: return nil
         }
         guard let mark = text.utf8.lastIndex(of: UInt8(ascii: "#")) else { return nil }
         return Int(text[text.utf8.index(after: mark)...])

@@ -7,7 +7,7 @@ package enum StepReport: Sendable {
     case progress(checkpoint: [UInt8], captures: JSONObject?, isFarther: Bool, mayWait: Bool)
     /// Its entry of the submit ledger, and the captures of the response in the same transaction.
     case submit(SubmitRecord, captures: JSONObject?, mayWait: Bool)
-    case fact(Fact, JSON)
+    case fact(Fact, JSON, mayWait: Bool)
     /// Files that it wrote, and what is to be known of them.
     case files([WrittenFile], facts: [Fact: JSON], mayWait: Bool)
     /// Something that is likely a mistake; the step goes on.
@@ -56,8 +56,9 @@ extension StepReport {
                 step.resumes += counts
                 step.add(notes)
             }
-        case .fact(let fact, let value):
-            table.record(.fact(key.item.map { fact.kept(forItem: $0) } ?? fact, value))
+        case .fact(let found, let value, let mayWait):
+            let fact = key.item.map { found.kept(forItem: $0) } ?? found
+            if table.snapshot.facts[fact] != value { table.record(.fact(fact, value), mayWait: mayWait) }
         case .files(let files, let facts, let mayWait):
             for var file in files {
                 file.step = key

@@ -51,7 +51,7 @@ final class StepHost: StageHost {
 
     func obtain(_ fact: Fact) async throws(StageFailure) -> JSON {
         let value = try await found(fact)
-        try await save(.fact(fact, value))
+        try await save(.fact(fact, value, mayWait: false))
         return value
     }
 
@@ -62,7 +62,7 @@ final class StepHost: StageHost {
         case .copy(let url): return .string(try await copy(of: url))
         case .size, .digest, .text, .base64, .jsonLines: return try await read(fact, at: fact.path ?? "").json
         // Kept with what they are about.
-        case .copied, .written, .paid: return .null
+        case .kept: return .null
         }
     }
 
@@ -71,7 +71,7 @@ final class StepHost: StageHost {
         let path = try await ports.files.copy(of: url, for: document, host: self)
         guard let content = await ports.files.contentDigest(ofFileAt: path) else { return path }
         switch await channel.scope().facts[.copied(url: url)]?.string {
-        case nil: try await save(.fact(.copied(url: url), .string(content)))
+        case nil: try await save(.fact(.copied(url: url), .string(content), mayWait: false))
         case content?: break
         case _?:
             ports.files.forget(copyAt: path)
@@ -150,7 +150,8 @@ final class StepHost: StageHost {
 
     func written(at path: String) async -> WrittenFile? { await channel.written(path) }
 
-    func facts(ofFileAt path: String, otherThan fingerprint: String) async -> [Fact: JSON] {
+    func sends(fileAt path: String, in fingerprint: String) async throws(StageFailure) -> [Fact: JSON] {
+        try await save(.fact(.sent(path, by: facts.step.stage), .string(fingerprint), mayWait: true))
         var untrue: [Fact: JSON] = [:]
         for (fact, value) in await channel.told(path, fingerprint) {
             let current = try? await ports.files.value(of: fact)

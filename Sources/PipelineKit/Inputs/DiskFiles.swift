@@ -40,7 +40,7 @@ package struct DiskFiles: FileFacts {
         case .text(let path): return .string(try Self.text(path))
         case .base64(let path): return .string(try Self.base64(path))
         case .jsonLines(let path): return try Self.lines(path)
-        case .copy, .copied, .written, .paid, .now, .uuid: return .null
+        case .copy, .now, .uuid, .kept: return .null
         }
     }
 

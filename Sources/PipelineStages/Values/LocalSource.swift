@@ -51,14 +51,14 @@ struct LocalSource: Sendable {
 }
 
 extension StageContext {
-    /// Throws when a file, in the state in which it is to be sent, is not what expressions have said of it: a service may
-    /// have been told that.
+    /// Keeps in which state a file is sent. Throws when it is not what expressions have said of it: a service may have been
+    /// told that.
     ///
     /// - Parameter state: the fingerprint's text.
-    func checkFacts(
-        ofFileAt path: String, in state: String, service: String?
+    func checkSent(
+        fileAt path: String, in state: String, service: String?
     ) async throws(StageFailure) {
-        guard await facts(ofFileAt: path, otherThan: state).isEmpty else {
+        guard try await sends(fileAt: path, in: state).isEmpty else {
             throw .definite(
                 StepFailure(
                     "\(path) has changed since the job read it",

@@ -139,4 +139,36 @@ struct ChangedFileTests {
             #expect(slots.sent == [Array("17".utf8)])
         }
     }
+
+    /// The upload of before went on as if it were of the mended file, and nothing said so.
+    @Test("and was sent before it was mended is sent again by 'retry --from' alone, which a note names")
+    func mendedAfterItWasSent() async throws {
+        try await withWorkplace { workplace in
+            let slots = try Slots()
+            defer { slots.server.stop() }
+            slots.comeUp()
+            let document = Self.document.replacingOccurrences(of: "size(inputs.audio)", with: "1")
+                .replacingOccurrences(of: #", "sha256": "${{ digest(inputs.audio) }}""#, with: "")
+                .replacingOccurrences(
+                    of: "} ] }",
+                    with: #"""
+                        }, { "id": "last", "kind": "request", "service": "api", "needs": ["send"],
+                             "request": { "GET": "/last", "capture": { "no": "$.no" } } } ] }
+                        """#)
+            let file = try workplace.write("declared.json", document)
+            try workplace.write("a.wav", "the first take")
+            let environment = ["API_URL": slots.server.url]
+            let first = try await workplace.run("run", file, "-i", "audio=a.wav", environment: environment)
+            #expect(first.cause == .exited(1), "\(first)")
+            let asItWas = try await workplace.run("retry", "last", environment: environment)
+            #expect(!asItWas.errors.contains("has changed since"), "\(asItWas)")
+            try workplace.write("a.wav", "another take")
+            let retried = try await workplace.run("retry", "last", environment: environment)
+            #expect(retried.errors.contains("a.wav has changed since stage 'send' sent it"), "\(retried)")
+            #expect(slots.sent == [Array("the first take".utf8)])
+            let anew = try await workplace.run("retry", "last", "--from", "send", environment: environment)
+            #expect(!anew.errors.contains("has changed since"), "\(anew)")
+            #expect(slots.sent == [Array("the first take".utf8), Array("another take".utf8)])
+        }
+    }
 }

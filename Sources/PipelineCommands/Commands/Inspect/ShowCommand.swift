@@ -116,8 +116,8 @@ struct ShowCommand: WorkspaceCommand {
         for line in text.lines { console.data(line) }
         for line in try await JobWarnings(of: found.snapshot, in: journal).lines { console.data(line) }
         let phase = found.snapshot.phase(isOwned: found.owner != nil)
-        if phase != .succeeded, phase != .cancelled, let change = DocumentNote(of: found.snapshot) {
-            console.data("document  \(change.text)" as StyledText)
+        for change in phase == .succeeded || phase == .cancelled ? [] : ChangeNote.all(of: found.snapshot) {
+            console.data("\(TextColumns.padded(change.subject, to: 10))\(change.text)" as StyledText)
         }
         if found.snapshot.suspension(isOwned: found.owner != nil) == .extension {
             let said = try await found.suspensionDetail(in: journal).map { ": \($0)" } ?? ""

@@ -67,7 +67,7 @@ struct WhyCommand: WorkspaceCommand {
             )
             if let worker = try await WorkerText(found, journal) { console.data("  \(worker.line)") }
             if let advice { console.data("  \("do:", .cyan) \(advice)") }
-            if !hasEnded, let change = DocumentNote(of: found.snapshot) { console.data("  \(change.text)") }
+            for change in hasEnded ? [] : ChangeNote.all(of: found.snapshot) { console.data("  \(change.text)") }
             let hints = try await Self.hints(for: held, of: found.snapshot, journal)
             for step in held {
                 let pressed = pressing(step, found.snapshot, plan)

@@ -58,7 +58,7 @@ struct BatchSession {
                         ? "those that had not begun do so all together: pipeline retry \(job.record.key)"
                         : "one that was cancelled is begun by its name: pipeline retry \(job.record.key)/ITEM"))
         }
-        DocumentNote(of: job)?.show(on: console)
+        ChangeNote.all(of: job).forEach { $0.show(on: console) }
         let lease = try await acquire(job)
         noteOthers(keys?.filter { meant[$0] == nil } ?? [])
         if retries {

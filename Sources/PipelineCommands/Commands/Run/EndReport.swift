@@ -124,7 +124,7 @@ struct EndReporter: Sendable {
         report.note("once mended, go on with: pipeline \(verb) \(job.record.id)\(again ?? "")")
         guard job.failure?.failure.mayBeOfDocument == true, job.batch == nil, job.record.item == nil else { return }
         let what = again == nil ? "the document" : "its poll"
-        report.note("once \(what) is mended: \(DocumentNote.command(of: job.record))")
+        report.note("once \(what) is mended: \(ChangeNote.command(of: job.record))")
     }
 
     /// The report of a job of which a submit is unknown: what it is about, and what to type.
@@ -137,7 +137,7 @@ struct EndReporter: Sendable {
         let (accepted, lookedUp) = (submits.accepted, submits.lookedUp)
         let mending =
             job.record.item == nil
-            ? DocumentNote.command(of: job.record) : "the same 'pipeline run … --each …' again, with --changed"
+            ? ChangeNote.command(of: job.record) : "the same 'pipeline run … --each …' again, with --changed"
         for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) {
             guard case .unknown(_, let submit) = step.state, let stage = plan.stage(key.stage) else {
                 if let open = job.openSubmit(of: key) { noteOpen(open, of: key, job, clock, &report) }

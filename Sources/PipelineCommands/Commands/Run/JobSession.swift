@@ -68,7 +68,7 @@ final class JobSession {
     ) async throws -> ExitStatus {
         let id = job.snapshot.record.id
         try await job.checkMachine(in: journal)
-        DocumentNote(of: job.snapshot)?.show(on: console)
+        ChangeNote.all(of: job.snapshot, begunAnew: again.begunAnew(in: plan)).forEach { $0.show(on: console) }
         return try await drive(job: id, plan: plan, secretInputs: secretInputs, goesOn: true) {
             [options] engine throws(JournalFailure) in
             try await engine.resume(

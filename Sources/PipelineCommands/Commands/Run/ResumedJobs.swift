@@ -58,7 +58,9 @@ final class ResumedJobs: JobSource {
             case .unknown: view.end(job, try await reporter.unknown(found.snapshot))
             case .run(let plan, let again):
                 try await found.checkMachine(in: journal)
-                if let change = DocumentNote(of: found.snapshot) { view.note("note: \(change.text)", of: job) }
+                for change in ChangeNote.all(of: found.snapshot, begunAnew: again.begunAnew(in: plan)) {
+                    view.note("note: \(change.text)", of: job)
+                }
                 let inputs = try await assignments.values(of: record, in: plan, workspace)
                 let handle = try await engine.resume(
                     job, plan: plan, mode: options.mode, interactivity: options.interactivity, secretInputs: inputs,

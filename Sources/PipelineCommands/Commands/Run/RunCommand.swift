@@ -135,7 +135,7 @@ struct RunCommand: WorkspaceCommand {
             throw CommandError(
                 .invalid, "the key '\(record.key)' belongs to job \(record.id), \(what)",
                 hint: "\(difference.change); choose another --key"
-                    + (difference.input == nil ? ", or go on with it by '\(DocumentNote.command(of: record))'" : ""))
+                    + (difference.input == nil ? ", or go on with it by '\(ChangeNote.command(of: record))'" : ""))
         }
         if driving.detach {
             let isSuspended = earlier.snapshot.phase(isOwned: false) == .suspended

@@ -4,7 +4,7 @@ extension Fact {
         switch self {
         case .now(let place): .now(place: "\(place)#\(item)")
         case .uuid(let place): .uuid(place: "\(place)#\(item)")
-        case .size, .digest, .text, .base64, .jsonLines, .copy, .copied, .written, .paid: self
+        case .size, .digest, .text, .base64, .jsonLines, .copy, .kept: self
         }
     }
 

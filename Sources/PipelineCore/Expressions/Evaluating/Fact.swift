@@ -3,7 +3,7 @@
 /// Whoever evaluates obtains a missing fact, journals it and evaluates again, so that a job which goes on after a
 /// crash computes what it computed before. A place is that of the document alone: facts of a stage with `forEach` are
 /// kept for each item, or all items share one UUID.
-public enum Fact: Hashable, Sendable, Codable {
+public enum Fact: Hashable, Sendable {
     /// The size of a file in bytes, a number. Paths are absolute.
     case size(String)
     /// A digest of a file in lower-case hex, a string.
@@ -16,25 +16,41 @@ public enum Fact: Hashable, Sendable, Codable {
     case jsonLines(String)
     /// The absolute path of the local copy of an input that is a URL, a string.
     case copy(url: String)
-    /// The mark of the content of the first copy of an input that is a URL, a string: one that is fetched again has the same.
-    /// No expression reads it.
-    case copied(url: String)
-    /// The size and age of the file that a step has written at a path, a string: another machine may have another one there.
-    /// No expression reads it.
-    case written(String)
-    /// The cost of an order under a key that came to no result, a number: it is paid once, whatever comes of it later. No
-    /// expression reads it.
-    case paid(key: String)
     /// The time of the first evaluation at that place of the document, RFC 3339 in UTC, a string.
     case now(place: String)
     /// A UUID of the first evaluation at that place of the document, a string.
     case uuid(place: String)
+    /// A note of the job about a file, a URL or a key; no expression reads it.
+    case kept(Kept, of: String)
+
+    /// The kinds of notes that a job keeps besides what expressions read. The raw values stand in journals.
+    public enum Kept: String, Sendable {
+        /// The mark of the content of the first copy of an input that is a URL, a string: one that is fetched again has the
+        /// same.
+        case copied
+        /// The size and age of the file that a step has written at a path, a string: another machine may have another one
+        /// there.
+        case written
+        /// The state of the file in which a stage has sent it last, a string, of `STAGE:PATH`: a person may mend it later.
+        case sent
+        /// The cost of an order under a key that came to no result, a number: it is paid once, whatever comes of it later.
+        case paid
+    }
+
+    package static func copied(url: String) -> Fact { .kept(.copied, of: url) }
+
+    package static func written(_ path: String) -> Fact { .kept(.written, of: path) }
+
+    /// A stage's id has no colon.
+    package static func sent(_ path: String, by stage: String) -> Fact { .kept(.sent, of: "\(stage):\(path)") }
+
+    package static func paid(key: String) -> Fact { .kept(.paid, of: key) }
 
     /// The file that this fact is about, whose fingerprint is kept with it; nil for others.
     package var path: String? {
         switch self {
         case .size(let path), .digest(let path, _), .text(let path), .base64(let path), .jsonLines(let path): path
-        case .copy, .copied, .written, .paid, .now, .uuid: nil
+        case .copy, .now, .uuid, .kept: nil
         }
     }
 }
@@ -59,9 +75,7 @@ extension Fact {
         case .base64(let path): ("base64", path)
         case .jsonLines(let path): ("jsonLines", path)
         case .copy(let url): ("copy", url)
-        case .copied(let url): ("copied", url)
-        case .written(let path): ("written", path)
-        case .paid(let key): ("paid", key)
+        case .kept(let what, let subject): (what.rawValue, subject)
         case .now(let place): ("now", place)
         case .uuid(let place): ("uuid", place)
         }
@@ -79,9 +93,7 @@ extension Fact: CustomStringConvertible {
         case .base64(let path): "fileBase64('\(path)')"
         case .jsonLines(let path): "jsonLines('\(path)')"
         case .copy(let url): "the copy of \(url)"
-        case .copied(let url): "the content of \(url)"
-        case .written(let path): "the file written at \(path)"
-        case .paid(let key): "what was paid for \(key)"
+        case .kept(let what, let subject): "\(what) \(subject)"
         case .now: "now()"
         case .uuid: "uuid()"
         }

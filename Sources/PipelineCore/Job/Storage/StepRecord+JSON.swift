@@ -103,14 +103,16 @@ extension Fact {
         case "base64": self = .base64(text)
         case "jsonLines": self = .jsonLines(text)
         case "copy": self = .copy(url: text)
-        case "copied": self = .copied(url: text)
-        case "written": self = .written(text)
-        case "paid": self = .paid(key: text)
         case "now": self = .now(place: text)
         case "uuid": self = .uuid(place: text)
         default:
-            guard let algorithm = DigestAlgorithm(rawValue: kind) else { return nil }
-            self = .digest(text, algorithm)
+            if let what = Kept(rawValue: kind) {
+                self = .kept(what, of: text)
+            } else if let algorithm = DigestAlgorithm(rawValue: kind) {
+                self = .digest(text, algorithm)
+            } else {
+                return nil
+            }
         }
     }
 }

@@ -127,7 +127,7 @@ struct RenderedRequest: Sendable {
         for file in files {
             // That one is gone is told when it is sent.
             guard let state = SourceFingerprint.text(ofFileAt: file.path) else { continue }
-            try await context.checkFacts(ofFileAt: file.path, in: state, service: service)
+            try await context.checkSent(fileAt: file.path, in: state, service: service)
         }
     }
 
