@@ -9,6 +9,9 @@ package import PipelineSQL
 package final class PostgresConnection {
     /// A check of a statement's result once it is there; it gives what is wrong with it.
     package typealias Check = (PostgresResult) -> (any Error)?
+    /// Asked each second in which the server, or a pooler before it, has not answered, with the time of its silence: false
+    /// gives the connection up.
+    package typealias Patience = (Duration) -> Bool
 
     private struct Pending {
         let check: Check?
@@ -21,6 +24,7 @@ package final class PostgresConnection {
     package let database: String
     private let library: PostgresLibrary
     private let handle: OpaquePointer
+    private let patience: Patience
     private var statements: [UnsafePointer<UInt8>: Known] = [:]
     private var pending: [Pending] = []
     private var prepared = 0
@@ -46,8 +50,13 @@ package final class PostgresConnection {
     }
 
     /// Connects, which blocks for at most the address's `connect_timeout`, 10 s if it says none.
-    package init(_ address: PostgresAddress, name: String) throws(PostgresError) {
+    ///
+    /// - Parameter patience: by default what is asked has to be answered within 10 s as well.
+    package init(
+        _ address: PostgresAddress, name: String, patience: @escaping Patience = { $0 < .seconds(10) }
+    ) throws(PostgresError) {
         let library = try PostgresLibrary.loaded.get()
+        self.patience = patience
         self.address = address
         self.library = library
         database = address.description
@@ -290,11 +299,30 @@ extension PostgresConnection {
             let rest = library.flush(handle)
             if rest == 0 { return }
             guard rest == 1 else { throw lost() }
-            var wait = pollfd(fd: socket, events: Int16(POLLIN | POLLOUT), revents: 0)
-            let ready = poll(&wait, 1, untilSent ? -1 : 0)
-            if ready > 0, wait.revents & Int16(POLLIN) != 0, library.consumeInput(handle) != 1 { throw lost() }
+            try wait(for: POLLIN | POLLOUT, isPatient: untilSent)
             if !untilSent { return }
         }
+    }
+
+    /// Waits until the server has read something or says something, and takes that in; with `isPatient` for as long as
+    /// ``patience`` allows, else only looks.
+    private func wait(for events: Int32, isPatient: Bool = true) throws(PostgresError) {
+        var wait = pollfd(fd: socket, events: Int16(events), revents: 0)
+        var silence = Duration.zero
+        while poll(&wait, 1, isPatient ? 1_000 : 0) == 0 {
+            guard isPatient else { return }
+            silence += .seconds(1)
+            guard patience(silence) else {
+                throw lost(PostgresError(kind: .lost, message: "it takes connections and does not answer"))
+            }
+        }
+        if wait.revents & Int16(POLLOUT) != wait.revents, library.consumeInput(handle) != 1 { throw lost() }
+    }
+
+    /// Returns the next result of the server; nil at the end of a statement's.
+    private func nextResult() throws(PostgresError) -> OpaquePointer? {
+        while library.isBusy(handle) == 1 { try wait(for: POLLIN) }
+        return library.getResult(handle)
     }
 
     /// The result of the next statement.
@@ -303,7 +331,7 @@ extension PostgresConnection {
         var failure: PostgresError?
         // One result, and a null at its end.
         var isFirst = true
-        while let pointer = library.getResult(handle) {
+        while let pointer = try nextResult() {
             isFirst = false
             switch library.resultStatus(pointer) {
             case 1, 2: found = PostgresResult(pointer, library, database: database)
@@ -321,7 +349,7 @@ extension PostgresConnection {
     }
 
     private func receiveSync() throws(PostgresError) {
-        guard let pointer = library.getResult(handle) else { throw lost() }
+        guard let pointer = try nextResult() else { throw lost() }
         let status = library.resultStatus(pointer)
         library.clear(pointer)
         guard status == 10 else { throw lost() }

@@ -40,6 +40,7 @@ package struct PostgresLibrary: Sendable {
         ) -> Int32
     let flush: @convention(c) (Connection?) -> Int32
     let consumeInput: @convention(c) (Connection?) -> Int32
+    let isBusy: @convention(c) (Connection?) -> Int32
     let getResult: @convention(c) (Connection?) -> Result?
     let notifies: @convention(c) (Connection?) -> UnsafeMutableRawPointer?
     let resultStatus: @convention(c) (Result?) -> Int32
@@ -111,6 +112,7 @@ package struct PostgresLibrary: Sendable {
         sendQuery = try find("PQsendQueryParams")
         flush = try find("PQflush")
         consumeInput = try find("PQconsumeInput")
+        isBusy = try find("PQisBusy")
         getResult = try find("PQgetResult")
         notifies = try find("PQnotifies")
         resultStatus = try find("PQresultStatus")

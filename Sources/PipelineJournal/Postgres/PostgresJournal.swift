@@ -56,9 +56,11 @@ package final class PostgresJournal: DatabaseJournal {
         let owners = PostgresOwners(
             owner: name, host: options.host ?? Self.hostName, version: options.version, clock: options.clock,
             time: time, length: Int64(options.leaseLength / .milliseconds(1)))
-        outage = PostgresOutage(observe: options.observe)
-        writer = try PostgresWriter(address, owners: owners, patience: options.patience, outage: outage)
-        reader = PostgresReader(address, owners: owners, patience: options.patience, outage: outage)
+        outage = PostgresOutage(
+            of: place, clock: options.clock, patience: options.patience, isWorker: { owners.isWorker },
+            observe: options.observe)
+        writer = try PostgresWriter(address, owners: owners, outage: outage)
+        reader = PostgresReader(address, owners: owners, outage: outage)
         hub = PostgresHub(
             options.listenAddress.map { PostgresAddress($0) } ?? address, interval: options.lookInterval, owner: name,
             reader: reader)
@@ -112,7 +114,7 @@ package final class PostgresJournal: DatabaseJournal {
         let address = PostgresAddress(text)
         let done: Int?
         do throws(PostgresError) {
-            done = try PostgresSchema.migrate(try PostgresConnection(address, name: "pipeline migrate"))
+            done = try PostgresSchema.migrate(try PostgresConnection(address, name: "pipeline migrate") { _ in true })
         } catch {
             throw JournalFailure(error, at: address)
         }

@@ -14,9 +14,25 @@ final class PostgresOutage: Sendable {
     }
 
     private let state = Mutex(State())
+    private let place: String
+    private let clock: any LeaseClock
+    private let patience: Duration
+    private let isWorker: @Sendable () -> Bool
     private let observe: @Sendable (JournalFailure?) -> Void
 
-    init(observe: @escaping @Sendable (JournalFailure?) -> Void) { self.observe = observe }
+    /// - Parameters:
+    ///   - place: the place where the database is, for messages.
+    ///   - patience: the time for which a command waits for the database; a worker waits for as long as it takes.
+    init(
+        of place: String, clock: any LeaseClock, patience: Duration, isWorker: @escaping @Sendable () -> Bool,
+        observe: @escaping @Sendable (JournalFailure?) -> Void
+    ) {
+        self.place = place
+        self.clock = clock
+        self.patience = patience
+        self.isWorker = isWorker
+        self.observe = observe
+    }
 
     /// Why the database can't be reached; nil while it can.
     var failure: JournalFailure? { state.withLock { $0.failures[.writer] ?? $0.failures[.reader] } }
@@ -37,12 +53,22 @@ final class PostgresOutage: Sendable {
         if isLast { observe(nil) }
     }
 
-    /// Returns whether a call that began at a time, by a clock in milliseconds, may wait for the database any longer. Once
-    /// one has waited for too long no other waits, until the database is back: an outage is waited for once.
-    func allowsWaiting(since start: Int64, until now: Int64, patience: Int64) -> Bool {
-        state.withLock { state in
-            state.isGivenUp = state.isGivenUp || now - start >= patience
+    /// Returns whether a call that began at a time, by the clock, may wait for the database any longer. Once one has
+    /// waited for too long no other waits, until the database is back: an outage is waited for once.
+    func allowsWaiting(since start: Int64) -> Bool {
+        if isWorker() { return true }
+        let waited = Duration.milliseconds(clock.now - start)
+        return state.withLock { state in
+            state.isGivenUp = state.isGivenUp || waited >= patience
             return !state.isGivenUp
         }
+    }
+
+    /// Returns whether a connection is kept whose server has not answered for so long: it may be frozen, or a lock of others
+    /// in the way. After a quarter of the patience that is told as of a server that is away.
+    func allowsSilence(_ silence: Duration, of connection: Connection) -> Bool {
+        guard silence >= patience / 4 else { return true }
+        report(.away(place: place, reason: "it takes connections and does not answer"), of: connection)
+        return allowsWaiting(since: clock.now - Int64(silence / .milliseconds(1)))
     }
 }

@@ -8,16 +8,14 @@ import PipelinePostgres
 final class PostgresReader: @unchecked Sendable {
     private let address: PostgresAddress
     private let owners: PostgresOwners
-    private let patience: Duration
     private let outage: PostgresOutage
     private let queue = ReadingQueue()
     private var connection: PostgresConnection?
     private var isClosed = false
 
-    init(_ address: PostgresAddress, owners: PostgresOwners, patience: Duration, outage: PostgresOutage) {
+    init(_ address: PostgresAddress, owners: PostgresOwners, outage: PostgresOutage) {
         self.address = address
         self.owners = owners
-        self.patience = patience
         self.outage = outage
     }
 
@@ -46,7 +44,9 @@ final class PostgresReader: @unchecked Sendable {
         if let connection, connection.loss == nil { return connection }
         connection = nil
         do throws(PostgresError) {
-            let opened = try PostgresConnection(address, name: "pipeline reader")
+            let opened = try PostgresConnection(address, name: "pipeline reader") { [outage] in
+                outage.allowsSilence($0, of: .reader)
+            }
             try opened.enter(schema: PostgresSchema.name)
             connection = opened
             return opened
@@ -71,11 +71,13 @@ final class PostgresReader: @unchecked Sendable {
                 return value
             } catch {
                 if connection?.loss != nil { isAway = true }
-                if isAway { outage.report(error, of: .reader) }
-                let patience = Int64(patience / .milliseconds(1))
-                guard isAway,
-                    owners.isWorker || outage.allowsWaiting(since: start, until: owners.now, patience: patience)
-                else { throw error }
+                guard isAway else {
+                    // It has answered.
+                    outage.end(of: .reader)
+                    throw error
+                }
+                outage.report(error, of: .reader)
+                guard outage.allowsWaiting(since: start) else { throw error }
                 usleep(UInt32.random(in: 400_000...600_000))
             }
         }

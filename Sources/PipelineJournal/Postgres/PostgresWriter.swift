@@ -19,16 +19,11 @@ final class PostgresWriter: Sendable {
     /// True while something that calls have measured waits to be written.
     private let isLagging = Atomic(false)
     private let end = ThreadEnd()
-    /// The time for which a command waits for a database that is away; a worker waits for as long as it takes.
-    private let patience: Int64
     private let outage: PostgresOutage
 
-    init(
-        _ address: PostgresAddress, owners: PostgresOwners, patience: Duration, outage: PostgresOutage
-    ) throws(JournalFailure) {
+    init(_ address: PostgresAddress, owners: PostgresOwners, outage: PostgresOutage) throws(JournalFailure) {
         self.address = address
         self.owners = owners
-        self.patience = Int64(patience / .milliseconds(1))
         self.outage = outage
         guard JournalThread.start({ self.run() }) else { throw .other("the journal's thread can't be started") }
     }
@@ -129,9 +124,11 @@ extension PostgresWriter {
             case .failed(let failure, isAway: true, _):
                 guard waits(for: failure, since: start, &link) else { return refuse(calls, failure) }
             case .failed(_, _, isPassing: true) where passing < 8:
+                outage.end(of: .writer)
                 passing += 1
                 usleep(UInt32.random(in: 1_000...8_000))
             case .failed(let failure, _, _):
+                outage.end(of: .writer)
                 guard calls.count + (renewals.isEmpty ? 0 : 1) > 1 else { return refuse(calls, failure) }
                 // One of them is in the way of the others.
                 if !renewals.isEmpty { write([], renewing: renewals, &link) }
@@ -176,8 +173,7 @@ extension PostgresWriter {
     private func waits(for failure: JournalFailure, since start: Int64, _ link: inout Link) -> Bool {
         link.connection = nil
         outage.report(failure, of: .writer)
-        let mayWait = owners.isWorker || outage.allowsWaiting(since: start, until: owners.now, patience: patience)
-        guard mayWait, !mailbox.isClosed else { return false }
+        guard outage.allowsWaiting(since: start), !mailbox.isClosed else { return false }
         usleep(UInt32.random(in: 400_000...600_000))
         return true
     }
@@ -301,7 +297,9 @@ extension PostgresWriter {
     private func connected(_ link: inout Link) throws(PostgresError) -> PostgresConnection {
         if let connection = link.connection, connection.loss == nil { return connection }
         link.connection = nil
-        let connection = try PostgresConnection(address, name: "pipeline writer")
+        let connection = try PostgresConnection(address, name: "pipeline writer") { [outage] in
+            outage.allowsSilence($0, of: .writer)
+        }
         try connection.enter(schema: PostgresSchema.name)
         if !connection.isPooled { try connection.execute("SET \(PostgresConnection.idleLimit)") }
         // Looked for first: a server that is read-only for now still says who is there.

@@ -1,5 +1,6 @@
 import PipelineCore
 import PipelineTestKit
+import Synchronization
 import Testing
 
 @testable import PipelineJournal
@@ -69,13 +70,29 @@ struct PostgresAddressTests {
 
     @Test("whose database is away is waited for once, by whoever asks")
     func outage() {
-        let outage = PostgresOutage { _ in }
-        #expect(outage.allowsWaiting(since: 0, until: 19, patience: 20))
-        #expect(!outage.allowsWaiting(since: 0, until: 20, patience: 20))
+        let clock = MovedClock()
+        let outage = PostgresOutage(
+            of: "here", clock: clock, patience: .milliseconds(20), isWorker: { clock.now > 1_000 }, observe: { _ in })
+        clock.move(to: 19)
+        #expect(outage.allowsWaiting(since: 0))
+        clock.move(to: 20)
+        #expect(!outage.allowsWaiting(since: 0))
         // Each call waited for its own 20 s once, one after the other.
-        #expect(!outage.allowsWaiting(since: 20, until: 21, patience: 20))
+        #expect(!outage.allowsWaiting(since: 20))
         outage.end(of: .reader)
-        #expect(outage.allowsWaiting(since: 30, until: 31, patience: 20))
+        #expect(outage.allowsWaiting(since: 20))
+        // A worker waits for as long as it takes.
+        clock.move(to: 2_000)
+        #expect(outage.allowsWaiting(since: 0) && outage.allowsSilence(.seconds(60), of: .writer))
+        #expect(outage.failure != nil)
+    }
+
+    private final class MovedClock: LeaseClock {
+        private let time = Mutex<Int64>(0)
+
+        let bootID = "boot"
+        var now: Int64 { time.withLock(\.self) }
+        func move(to now: Int64) { time.withLock { $0 = now } }
     }
 
     @Test("that can't be reached is refused with the place, and without the password")

@@ -501,6 +501,44 @@ struct PostgresJournalTests {
         await server.remove()
     }
 
+    /// A lock of an operator, a pooler that pauses and a frozen server held commands up for good, and nothing said why.
+    @Test(
+        "waits for a server that takes connections and does not answer no longer than for one that is away",
+        arguments: [true, false])
+    func silentServer(isWriting: Bool) async throws {
+        let world = try await PostgresWorld()
+        let states = AsyncStream<JournalFailure?>.makeStream()
+        var options = PostgresJournal.Options()
+        options.patience = .seconds(3)
+        options.observe = { states.continuation.yield($0) }
+        let journal = try PostgresJournal(world.server.address(of: world.database), options: options)
+        let job = JobSnapshot.example(1)
+        let lease = try await journal.create(job, events: [], owner: journal.owner)
+        let operating = try PostgresConnection(
+            PostgresAddress(world.server.address(of: world.database)), name: "test")
+        try operating.execute("BEGIN")
+        try operating.execute("LOCK TABLE \(PostgresSchema.name).jobs, \(PostgresSchema.name).events")
+        let failure = await #expect(throws: JournalFailure.self) {
+            if isWriting {
+                try await journal.commit([.event(job.event(1))], under: lease)
+            } else {
+                _ = try await journal.jobs(JobQuery())
+            }
+        }
+        guard case .away(_, let reason)? = failure else {
+            Issue.record("\(failure as Any)")
+            return
+        }
+        #expect(reason.contains("does not answer"))
+        var told = states.stream.makeAsyncIterator()
+        #expect(await told.next() == .some(failure))
+        try operating.execute("COMMIT")
+        try await journal.commit([.event(job.event(1))], under: lease)
+        #expect(try await journal.events(of: job.record.id, after: 0).count == 1)
+        #expect(await told.next() == .some(nil))
+        await journal.close()
+    }
+
     @Test(
         "works through a pooler, and knows when that swallows messages",
         .enabled(if: PgBouncer.isAvailable, Comment(rawValue: PgBouncer.howTo)), arguments: ["session", "transaction"])
