@@ -34,12 +34,16 @@ package struct BlockedSteps: Sendable {
     private let job: JobSnapshot
     private let plan: Plan
     private let isOwned: Bool
+    private let isToBeTaken: Bool
 
-    /// - Parameter isOwned: true if a living process has the job.
-    package init(of job: JobSnapshot, in plan: Plan, isOwned: Bool) {
+    /// - Parameters:
+    ///   - isOwned: true if a living process has the job.
+    ///   - isToBeTaken: true if one goes on with it without being told.
+    package init(of job: JobSnapshot, in plan: Plan, isOwned: Bool, isToBeTaken: Bool = false) {
         self.job = job
         self.plan = plan
         self.isOwned = isOwned
+        self.isToBeTaken = isToBeTaken
     }
 
     /// What holds each step that has not ended, in the order of the plan's stages; a running step is not held.
@@ -78,7 +82,7 @@ package struct BlockedSteps: Sendable {
             let count = attempt.failures + attempt.noResponseCount
             let since = attempt.failingSince?.description ?? "a while"
             let tried = count == 0 ? nil : "\(count) \(count == 1 ? "try" : "tries") failed since \(since)"
-            let needsPerson = wake == .resume || !isOwned
+            let needsPerson = wake == .resume || !isOwned && !isToBeTaken
             // It looks for a place again and again, and goes on once there is one.
             let time = isOwned && reason.kind != .full ? wake.time : nil
             let isPushed = reason.kind == .callback && job.hasCallback(key)

@@ -40,6 +40,8 @@ struct MachineFileTests {
             ] {
                 #expect(end.cause == .exited(64) && end.errors.contains("on another machine: here"), "\(end)")
             }
+            let from = try await scene.run("retry", "one", "--from", "put", environment: there)
+            #expect(from.errors.contains("hint: give the command there\n"), "\(from)")
             for name in ["one", "many"] {
                 let handed = try await scene.run("resume", name, "--detach", environment: there)
                 #expect(handed.cause == .exited(0), "\(handed)")
@@ -54,6 +56,40 @@ struct MachineFileTests {
                 worker.signal(SIGTERM)
                 _ = await worker.end
             }
+        }
+    }
+
+    /// The advice was a command that is refused on another machine, and on theirs takes the job out of the workers' hands.
+    @Test("'why' on another machine names theirs, and no command for a job that a worker takes up")
+    func why() async throws {
+        try await withWorkers { scene in
+            let document = HeldService.document.replacing(#""type": "string""#, with: #""type": "file""#)
+            try scene.workplace.write("file.json", document)
+            try scene.workplace.write("a.wav", "of this machine")
+            let (here, there) = (["PIPELINE_HOST": "here"], ["PIPELINE_HOST": "there"])
+            let asked = "SELECT count(*) FROM pipeline.steps WHERE state = 'waiting'"
+            let program = try scene.workplace.program.start(
+                ["run", "file.json", "-i", "name=a.wav", "--key", "one"],
+                environment: scene.workplace.environment(scene.environment.merging(here) { $1 }),
+                folder: scene.workplace.folder)
+            try await scene.wait(for: asked, toBe: 1)
+            program.signal(SIGINT)
+            #expect(await program.end.cause == .exited(75))
+            let suspended = try await scene.run("why", "one", environment: there)
+            #expect(suspended.output.contains("do: on here, which has its files: pipeline resume"), "\(suspended)")
+            let own = try await scene.run("why", "one", environment: here)
+            #expect(own.output.contains("do: pipeline resume"), "\(own)")
+            let worker = try await scene.startWorker("worker", environment: here)
+            let handed = try await scene.run("resume", "one", "--detach", environment: there)
+            #expect(handed.cause == .exited(0), "\(handed)")
+            try await scene.wait(for: "SELECT count(*) FROM pipeline.jobs WHERE owner IS NOT NULL", toBe: 1)
+            try await scene.wait(for: asked, toBe: 1)
+            worker.signal(SIGKILL)
+            _ = await worker.end
+            try await scene.expire(worker)
+            let left = try await scene.run("why", "one", environment: there)
+            #expect(left.output.contains("waits for a worker on here, which has its files"), "\(left)")
+            #expect(!left.output.contains("pipeline resume"), "\(left)")
         }
     }
 

@@ -147,7 +147,7 @@ struct RetryCommand: WorkspaceCommand {
         for brief in jobs {
             let job = try await session.whole(brief)
             if let owner = job.owner { throw JournalFailure.owned(by: owner) }
-            try await job.checkMachine(in: session.journal)
+            try await job.checkMachine(in: session.journal, again: scope)
             let record = job.snapshot.record
             let submits = UnknownSubmits(of: job.snapshot, in: session.workspace.exchanges.records(of: record.id))
             let decision = try await Self.decide(job, plans, from: from, item: nil)

@@ -101,7 +101,7 @@ struct WhyCommand: WorkspaceCommand {
     ) async throws -> [BlockedStep] {
         guard let plan else { return [] }
         let snapshot = job.snapshot
-        let held = BlockedSteps(of: snapshot, in: plan, isOwned: job.owner != nil).all
+        let held = BlockedSteps(of: snapshot, in: plan, isOwned: job.owner != nil, isToBeTaken: job.isToBeTaken).all
         guard job.owner != nil else { return held }
         let now = SystemClock().now
         let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 64))
@@ -198,7 +198,9 @@ struct WhyCommand: WorkspaceCommand {
         case .extension: return try await job.extensionAdvice(in: journal)
         case .tooManyFailures, .sameFailure: return "mend what failed, then \(resume), or pipeline retry"
         case .spent: return "\(resume) --spend MORE"
-        case .interrupted, .paused, .noNetwork, .crashed: return resume
+        case .interrupted, .paused, .noNetwork, .crashed:
+            guard let host = try await job.otherMachine(in: journal) else { return resume }
+            return "on \(host), which has its files: \(resume); or \(resume) --detach, for a worker there"
         case nil: return nil
         }
     }

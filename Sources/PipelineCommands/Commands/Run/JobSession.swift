@@ -67,7 +67,7 @@ final class JobSession {
         _ job: OwnedJob, plan: Plan, secretInputs: JSONObject, again: RestartScope
     ) async throws -> ExitStatus {
         let id = job.snapshot.record.id
-        try await job.checkMachine(in: journal)
+        try await job.checkMachine(in: journal, again: again)
         ChangeNote.all(of: job.snapshot, begunAnew: again.begunAnew(in: plan)).forEach { $0.show(on: console) }
         return try await drive(job: id, plan: plan, secretInputs: secretInputs, goesOn: true) {
             [options] engine throws(JournalFailure) in

@@ -2,18 +2,32 @@ import PipelineCore
 import PipelineKit
 
 extension OwnedJob {
+    /// The other machine that has the files of a job or batch that nobody has; nil where they are on this one, or it has none.
+    func otherMachine(in journal: Workspace.Journal) async throws -> String? {
+        guard owner == nil, let shared = journal as? any SharedJournal else { return nil }
+        return try await shared.host(of: snapshot.record.id).flatMap { $0 == shared.host ? nil : $0 }
+    }
+
     /// Throws where nobody has the job or batch and its files are on another machine: what stands under their paths on this
     /// one is not what they name.
     ///
-    /// - Parameter hint: what else to do than to give the command there; nil for handing the job over.
-    func checkMachine(in journal: Workspace.Journal, hint: String? = nil) async throws {
+    /// - Parameters:
+    ///   - again: what begins again; what begins from a stage is handed over to nobody.
+    ///   - hint: what else to do than to give the command there; nil for handing the job over.
+    func checkMachine(
+        in journal: Workspace.Journal, again: RestartScope = .nothing, hint: String? = nil
+    ) async throws {
+        guard let host = try await otherMachine(in: journal) else { return }
         let record = snapshot.record
-        guard owner == nil, let shared = journal as? any SharedJournal,
-            let host = try await shared.host(of: record.id), host != shared.host
-        else { return }
         let name = snapshot.batch == nil ? "job \(record.id)" : "batch '\(record.key)'"
+        var hints = ["give the command there"]
+        if let hint {
+            hints.append(hint)
+        } else if case .from = again {
+        } else {
+            hints.append("with --detach: a worker of that machine goes on with it")
+        }
         throw CommandError(
-            .usage, "the files of \(name) are on another machine: \(host)",
-            hint: "give the command there, or " + (hint ?? "with --detach: a worker of that machine goes on with it"))
+            .usage, "the files of \(name) are on another machine: \(host)", hint: hints.joined(separator: ", or "))
     }
 }

@@ -57,7 +57,7 @@ final class ResumedJobs: JobSource {
             case .rest: view.end(job, try await reporter.earlierEnd(of: found.snapshot))
             case .unknown: view.end(job, try await reporter.unknown(found.snapshot))
             case .run(let plan, let again):
-                try await found.checkMachine(in: journal)
+                try await found.checkMachine(in: journal, again: again)
                 for change in ChangeNote.all(of: found.snapshot, begunAnew: again.begunAnew(in: plan)) {
                     view.note("note: \(change.text)", of: job)
                 }
