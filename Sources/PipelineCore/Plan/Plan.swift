@@ -14,6 +14,8 @@ package final class Plan: Sendable {
     package let optionalSecrets: Set<String>
     /// Every environment variable that it names.
     package let environment: [String]
+    /// Those of them without which some reference is null, in order of the alphabet.
+    package let neededEnvironment: [String]
     /// True if a request can't do without the address for pushes to its stage.
     package let handsOutCallbackURL: Bool
     /// The warnings of what is most likely a mistake of the document, though it can be run.
@@ -44,6 +46,7 @@ package final class Plan: Sendable {
         secrets = named.secrets.sorted()
         optionalSecrets = named.secrets.subtracting(named.neededSecrets)
         environment = named.environment.sorted()
+        neededEnvironment = named.neededEnvironment.sorted()
         handsOutCallbackURL = named.needsCallbackURL
     }
 
@@ -102,6 +105,8 @@ private struct ReferencedNames {
     /// True if some reference can't do without `self.callbackURL`.
     var needsCallbackURL = false
     var environment: Set<String> = []
+    /// Those that some reference can't do without.
+    var neededEnvironment: Set<String> = []
 
     init(_ uses: some Sequence<ReferenceUse>) {
         for use in uses {
@@ -109,7 +114,9 @@ private struct ReferencedNames {
             case .secret(let name):
                 secrets.insert(name)
                 if !use.reference.toleratesNull { neededSecrets.insert(name) }
-            case .environment(let name): environment.insert(name)
+            case .environment(let name):
+                environment.insert(name)
+                if !use.reference.toleratesNull { neededEnvironment.insert(name) }
             case .callbackURL: if !use.reference.toleratesNull { needsCallbackURL = true }
             default: break
             }
