@@ -54,8 +54,6 @@ package struct PostgresLibrary: Sendable {
     let value: @convention(c) (Result?, Int32, Int32) -> UnsafePointer<CChar>?
     let length: @convention(c) (Result?, Int32, Int32) -> Int32
     let clear: @convention(c) (Result?) -> Void
-    /// As PQlibVersion says it: 150018 is 15.18.
-    package let version: Int
 
     /// The machine's library, opened once; why it can't be used if it can't.
     package static let loaded: Swift.Result<PostgresLibrary, PostgresError> = load(named: names)
@@ -126,8 +124,6 @@ package struct PostgresLibrary: Sendable {
         value = try find("PQgetvalue")
         length = try find("PQgetlength")
         clear = try find("PQclear")
-        let libraryVersion: @convention(c) () -> Int32 = try find("PQlibVersion")
-        version = Int(libraryVersion())
     }
 
     private struct MissingFunction: Error {}

@@ -8,16 +8,7 @@ package final class Plan: Sendable {
     package let stages: [PlannedStage]
     /// The stages that run, one after the other, when the job has ended.
     package let finally: [PlannedStage]
-    /// Every secret that the document names, in order of the alphabet.
-    package let secrets: [String]
-    /// Those of them that may be missing: each reference does without, such as `secrets.TOKEN ?? 'demo'`.
-    package let optionalSecrets: Set<String>
-    /// Every environment variable that it names.
-    package let environment: [String]
-    /// Those of them without which some reference is null, in order of the alphabet.
-    package let neededEnvironment: [String]
-    /// True if a request can't do without the address for pushes to its stage.
-    package let handsOutCallbackURL: Bool
+    private let names: ReferencedNames
     /// The warnings of what is most likely a mistake of the document, though it can be run.
     package let warnings: DiagnosticReport
     /// The inputs of type url that stages need as files, by stage: fetched before a stage reads them.
@@ -42,13 +33,19 @@ package final class Plan: Sendable {
         self.finally = finally
         positions = Dictionary(
             (stages + finally).enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
-        let named = ReferencedNames(uses)
-        secrets = named.secrets.sorted()
-        optionalSecrets = named.secrets.subtracting(named.neededSecrets)
-        environment = named.environment.sorted()
-        neededEnvironment = named.neededEnvironment.sorted()
-        handsOutCallbackURL = named.needsCallbackURL
+        names = ReferencedNames(uses)
     }
+
+    /// Every secret that the document names, in order of the alphabet.
+    package var secrets: [String] { names.secrets.sorted() }
+    /// Those of them that may be missing: each reference does without, such as `secrets.TOKEN ?? 'demo'`.
+    package var optionalSecrets: Set<String> { names.secrets.subtracting(names.neededSecrets) }
+    /// Every environment variable that it names, in order of the alphabet.
+    package var environment: [String] { names.environment.sorted() }
+    /// Those of them without which some reference is null, in order of the alphabet.
+    package var neededEnvironment: [String] { names.neededEnvironment.sorted() }
+    /// True if a request can't do without the address for pushes to its stage.
+    package var handsOutCallbackURL: Bool { names.needsCallbackURL }
 
     /// The stage and all stages that need it, directly or through others.
     package func dependents(of id: String) -> Set<String> {
@@ -98,7 +95,7 @@ extension Reference.Root {
 }
 
 /// The secrets and environment variables that references name.
-private struct ReferencedNames {
+private struct ReferencedNames: Sendable {
     var secrets: Set<String> = []
     /// Those that some reference can't do without.
     var neededSecrets: Set<String> = []
