@@ -11,11 +11,19 @@ struct JobWarnings {
 
     let lines: [StyledText]
 
-    init(of job: JobSnapshot, in journal: Workspace.Journal) async throws(JournalFailure) {
+    /// - Parameter steps: those whose warnings are shown; nil for all.
+    init(
+        of job: JobSnapshot, steps: Set<StepKey>? = nil, in journal: Workspace.Journal
+    ) async throws(JournalFailure) {
+        if steps?.isEmpty == true {
+            lines = []
+            return
+        }
         let events = try await journal.events(of: job.record.id, after: max(0, job.sequence - Self.reach))
         var said: [String] = []
         // A poll may warn of the same each time.
         for event in events where event.kind == .stageWarned {
+            if let steps, event.step.map(steps.contains) != true { continue }
             let step = event.step.map { "\($0): " } ?? ""
             let line = SafeText.line(step + (event.data["message"]?.string ?? ""))
             if let place = said.firstIndex(of: line) { said.remove(at: place) }

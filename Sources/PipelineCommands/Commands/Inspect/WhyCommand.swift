@@ -77,6 +77,8 @@ struct WhyCommand: WorkspaceCommand {
                     console.data("  \(address.line)")
                 }
             }
+            let warned = try await JobWarnings(of: found.snapshot, steps: Set(held.map(\.step)), in: journal)
+            for line in warned.lines { console.data(line) }
             for line in background?.lines ?? [] { console.data(SafeText.line(line)) }
             for record in untold { console.data(SafeText.line(Self.line(record))) }
             if let advice = self.advice(for: untold, of: found.snapshot, journal) {
