@@ -47,8 +47,11 @@ final class PostgresOutage: Sendable {
 
     func end(of connection: Connection) {
         let isLast = state.withLock { state in
+            let wasAway = state.failures.removeValue(forKey: connection) != nil
+            // Reads may be answered while a lock of others holds all writes up.
+            guard state.failures.isEmpty else { return false }
             state.isGivenUp = false
-            return state.failures.removeValue(forKey: connection) != nil && state.failures.isEmpty
+            return wasAway
         }
         if isLast { observe(nil) }
     }
@@ -67,7 +70,7 @@ final class PostgresOutage: Sendable {
     /// Returns whether a connection is kept whose server has not answered for so long: it may be frozen, or a lock of others
     /// in the way. After a quarter of the patience that is told as of a server that is away.
     func allowsSilence(_ silence: Duration, of connection: Connection) -> Bool {
-        guard silence >= patience / 4 else { return true }
+        guard silence >= patience / 4 || state.withLock(\.isGivenUp) else { return true }
         report(.away(place: place, reason: "it takes connections and does not answer"), of: connection)
         return allowsWaiting(since: clock.now - Int64(silence / .milliseconds(1)))
     }

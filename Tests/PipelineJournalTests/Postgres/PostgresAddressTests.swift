@@ -81,6 +81,14 @@ struct PostgresAddressTests {
         #expect(!outage.allowsWaiting(since: 20))
         outage.end(of: .reader)
         #expect(outage.allowsWaiting(since: 20))
+        // A read that is answered says nothing of writes.
+        outage.report(.busy, of: .writer)
+        clock.move(to: 60)
+        #expect(!outage.allowsWaiting(since: 20))
+        outage.end(of: .reader)
+        #expect(!outage.allowsSilence(.seconds(1), of: .writer))
+        outage.end(of: .writer)
+        #expect(outage.allowsWaiting(since: 50))
         // A worker waits for as long as it takes.
         clock.move(to: 2_000)
         #expect(outage.allowsWaiting(since: 0) && outage.allowsSilence(.seconds(60), of: .writer))
