@@ -1,12 +1,15 @@
-import PipelineKit
+import JSONPath
+import PipelineCore
 
 /// The warning of environment variables that are not set: what reads them is null, in what is sent and paid for as well.
 struct UnsetVariableNote {
     private let text: String
 
     /// Nil where nothing is missing.
-    init?(of draft: JobDraft) {
-        let names = draft.unsetVariables
+    ///
+    /// - Parameter environment: the variables that the job has.
+    init?(of plan: Plan, _ environment: JSONObject) {
+        let names = plan.neededEnvironment.filter { environment[$0]?.string == nil }
         guard let first = names.first else { return nil }
         let (what, them) =
             names.count == 1

@@ -71,7 +71,7 @@ public struct Expression: Sendable {
         self.root = root
         self.origin = origin
         var collector = ReferenceCollector(origin: origin)
-        collector.visit(root, tolerant: false)
+        collector.visit(whole: root)
         references = collector.references
         readsMembersOfBody = collector.readsMembersOfBody
         namesFile = collector.namesFile

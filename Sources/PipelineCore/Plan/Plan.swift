@@ -42,7 +42,8 @@ package final class Plan: Sendable {
     package var optionalSecrets: Set<String> { names.secrets.subtracting(names.neededSecrets) }
     /// Every environment variable that it names, in order of the alphabet.
     package var environment: [String] { names.environment.sorted() }
-    /// Those of them without which some reference is null, in order of the alphabet.
+    /// Those of them of which something is null where they are not set, in order of the alphabet: a value is theirs alone. What
+    /// inputs are without a value is told of these.
     package var neededEnvironment: [String] { names.neededEnvironment.sorted() }
     /// True if a request can't do without the address for pushes to its stage.
     package var handsOutCallbackURL: Bool { names.needsCallbackURL }
@@ -102,7 +103,7 @@ private struct ReferencedNames: Sendable {
     /// True if some reference can't do without `self.callbackURL`.
     var needsCallbackURL = false
     var environment: Set<String> = []
-    /// Those that some reference can't do without.
+    /// Those that are the whole value of some expression, but for those of inputs.
     var neededEnvironment: Set<String> = []
 
     init(_ uses: some Sequence<ReferenceUse>) {
@@ -113,7 +114,7 @@ private struct ReferencedNames: Sendable {
                 if !use.reference.toleratesNull { neededSecrets.insert(name) }
             case .environment(let name):
                 environment.insert(name)
-                if !use.reference.toleratesNull { neededEnvironment.insert(name) }
+                if use.reference.isWhole, !use.place.pointer.hasPrefix("/inputs/") { neededEnvironment.insert(name) }
             case .callbackURL: if !use.reference.toleratesNull { needsCallbackURL = true }
             default: break
             }

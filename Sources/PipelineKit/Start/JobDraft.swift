@@ -13,9 +13,6 @@ package struct JobDraft: Sendable {
     package let inputs: JSONObject
     /// The environment variables that the document names, null for one that is not set.
     package let environment: JSONObject
-    /// The environment variables that are not set, though the document does not say what holds without them: null is sent in
-    /// their place.
-    package var unsetVariables: [String] { plan.neededEnvironment.filter { environment[$0] == .null } }
     /// The names of the secret inputs whose defaults hold.
     private let defaultedInputs: [String]
 

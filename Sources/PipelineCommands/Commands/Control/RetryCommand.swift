@@ -173,6 +173,7 @@ struct RetryCommand: WorkspaceCommand {
             _ = try await given.values(of: document.record, in: document.plan, session.workspace)
             let warnings = document.plan.warnings
             if !warnings.diagnostics.isEmpty { session.console.note(warnings.text) }
+            UnsetVariableNote(of: document.plan, document.record.environment)?.show(on: session.console)
             mended.append(document)
         }
         for document in mended {

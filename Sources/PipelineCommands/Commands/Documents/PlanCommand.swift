@@ -47,7 +47,7 @@ struct PlanCommand: WorkspaceCommand {
                 console.note("warning: the secret \(name) is not set: a run would not start")
             }
         }
-        UnsetVariableNote(of: draft)?.show(on: console)
+        UnsetVariableNote(of: draft.plan, draft.environment)?.show(on: console)
         PublicAddressNote(of: draft.plan, workspace.settings, .preview)?.show(on: console)
         return .succeeded
     }

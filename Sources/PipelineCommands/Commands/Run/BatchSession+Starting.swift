@@ -105,7 +105,7 @@ extension BatchSession {
         try replaceResults(batch.settings.results)
         let record = record(draft, workspace.newJobID(), key, journal.clock.now, output)
         if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
-        UnsetVariableNote(of: draft)?.show(on: console)
+        UnsetVariableNote(of: draft.plan, draft.environment)?.show(on: console)
         PublicAddressNote(of: draft.plan, workspace.settings, isDetached ? .detached : .attached)?.show(on: console)
         let job = JobSnapshot(record: record, steps: [:], mode: .attached)
         let started = JobEvent(

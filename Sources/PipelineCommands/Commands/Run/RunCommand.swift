@@ -109,7 +109,7 @@ struct RunCommand: WorkspaceCommand {
             return jobs.flatMap(\.snapshot.files).filter { $0.path == path }
         }
         if let failure = preflight { throw CommandError(.invalid, failure) }
-        UnsetVariableNote(of: draft)?.show(on: console)
+        UnsetVariableNote(of: draft.plan, draft.environment)?.show(on: console)
         if driving.detach {
             let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
             try await engine.submit(record, plan: draft.plan)

@@ -39,17 +39,21 @@ package struct Reference: Sendable, Hashable {
     package let range: SourceRange
     /// True if null does no harm here: the reference is on the left of `??`, or compared with `null`.
     package let toleratesNull: Bool
+    /// True if the expression is the reference alone: null is its value then.
+    let isWhole: Bool
     /// The function that takes it as it is, if one does.
     let function: ExpressionFunction?
     /// The member of it that is asked for first, where that is written as a name: `size` in `item.size`.
     let member: String?
 
     init(
-        root: Root, range: SourceRange, toleratesNull: Bool, function: ExpressionFunction? = nil, member: String? = nil
+        root: Root, range: SourceRange, toleratesNull: Bool, isWhole: Bool = false,
+        function: ExpressionFunction? = nil, member: String? = nil
     ) {
         self.root = root
         self.range = range
         self.toleratesNull = toleratesNull
+        self.isWhole = isWhole
         self.function = function
         self.member = member
     }

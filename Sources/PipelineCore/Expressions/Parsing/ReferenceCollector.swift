@@ -11,9 +11,15 @@ struct ReferenceCollector {
 
     init(origin: TextOrigin) { self.origin = origin }
 
+    /// Gathers what a whole expression reads.
+    mutating func visit(whole node: ExpressionNode) {
+        guard case .path(let root, let accessors) = node.kind else { return visit(node, tolerant: false) }
+        add(root, accessors, at: node.range, tolerant: false, isWhole: true)
+    }
+
     /// - Parameter tolerant: whether the node's own value may be null. It reaches through parentheses and the values
     ///   of `? :`, not into arguments, operands and indices.
-    mutating func visit(_ node: ExpressionNode, tolerant: Bool) {
+    private mutating func visit(_ node: ExpressionNode, tolerant: Bool) {
         switch node.kind {
         case .literal: break
         case .path(let root, let accessors): add(root, accessors, at: node.range, tolerant: tolerant)
@@ -62,10 +68,11 @@ struct ReferenceCollector {
 
     private mutating func add(
         _ root: ExpressionNode.PathRoot, _ accessors: [ExpressionNode.Accessor], at range: SourceRange, tolerant: Bool,
-        in function: ExpressionFunction? = nil
+        isWhole: Bool = false, in function: ExpressionFunction? = nil
     ) {
         let reference = Reference(
             root: Self.root(root, accessors), range: origin.source(of: range), toleratesNull: tolerant,
+            isWhole: isWhole,
             function: function, member: accessors.first?.name)
         references.append(reference)
         if root == .response("body"), !accessors.isEmpty { readsMembersOfBody = true }
