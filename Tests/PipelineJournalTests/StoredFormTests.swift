@@ -58,7 +58,9 @@ import Testing
         #expect(JobSnapshot(json: ["steps": []]) == nil && JournalChange(json: ["no": 1]) == nil)
     }
 
-    @Test("has facts that came later than its first form", arguments: [Fact.written("/a"), .sent("/a:b", by: "up")])
+    @Test(
+        "has facts that came later than its first form",
+        arguments: [Fact.written("/a"), .sent(by: StepKey(stage: "up", item: 2))])
     func laterFacts(_ later: Fact) throws {
         let change = JournalChange.fact(later, "4 1")
         let json = try #require(change.json)

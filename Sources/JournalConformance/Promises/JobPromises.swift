@@ -215,7 +215,9 @@ package enum JobPromises {
         let lease = try await journal.create(job, events: [], owner: owner)
         let steps = [StepKey(stage: "get", item: 1), StepKey(stage: "get", item: 0), StepKey(stage: "end"), nil]
         let files = steps.enumerated().map { WrittenFile(path: "/\($0)", bytes: 1, sha256: "1", step: $1) }
-        let facts: [Fact: JSON] = [.written("/0"): "1 2", .sent("/a:b", by: "get"): "1 2.3 4"]
+        let facts: [Fact: JSON] = [
+            .written("/0"): "1 2", .sent(by: StepKey(stage: "get", item: 0)): ["/a:b": "1 2.3 4"],
+        ]
         try await journal.commit(
             files.map(JournalChange.file) + facts.map { .fact($0.key, $0.value) }, under: lease)
         let read = try check.require(try await journal.snapshot(of: job.record.id))

@@ -11,8 +11,20 @@ struct ChangeNote {
     let text: String
 
     /// - Parameter begunAnew: the stages that begin as if they had never run: they send their files as these are by then.
-    static func all(of job: JobSnapshot, begunAnew: Set<String> = []) -> [ChangeNote] {
-        [document(of: job), file(of: job, begunAnew)].compactMap(\.self)
+    static func all(of job: JobSnapshot, begunAnew: Set<String>) -> [ChangeNote] {
+        [document(of: job), file(of: job, begunAnew: begunAnew)].compactMap(\.self)
+    }
+
+    /// Those for who looks at a job: what cleans up begins as if it had never run. Of files that are on another machine nothing
+    /// is known here, and a job that runs, or has to be resolved first, begins nothing again.
+    static func all(
+        of found: OwnedJob, _ plan: Plan?, in journal: Workspace.Journal
+    ) async throws -> [ChangeNote] {
+        let isElsewhere = try await found.otherMachine(in: journal) != nil
+        if isElsewhere || found.owner != nil || found.snapshot.phase(isOwned: false) == .unknown {
+            return [document(of: found.snapshot)].compactMap(\.self)
+        }
+        return all(of: found.snapshot, begunAnew: plan.map { RestartScope.failed.begunAnew(in: $0) } ?? [])
     }
 
     /// The document: the job keeps the one that it was started from. Nil where the file says what it said, or can't be read.
@@ -34,7 +46,7 @@ struct ChangeNote {
     }
 
     /// A file that has been sent: what it was is at the service. Nil where none is another one by now.
-    private static func file(of job: JobSnapshot, _ begunAnew: Set<String>) -> ChangeNote? {
+    static func file(of job: JobSnapshot, begunAnew: Set<String>) -> ChangeNote? {
         let changed = job.sentFiles.filter { file in
             guard !begunAnew.contains(file.stage), let now = SourceFingerprint.sharedText(ofFileAt: file.path) else {
                 return false

@@ -26,19 +26,15 @@ extension JobSnapshot {
         package let fingerprint: String
     }
 
-    /// Those that no stage sends again by itself, for it has succeeded, in the order of their paths. What the job made itself
-    /// is not among them.
+    /// Those that no step sends again by itself, for it has succeeded, in the order of the steps. What the job made itself is
+    /// not among them.
     package var sentFiles: [SentFile] {
-        let done = Set(steps.lazy.filter { $0.value.state.name == .succeeded }.map(\.key.stage))
         let made = Set(files.map(\.path) + facts.compactMap { if case .copy = $0.key { $0.value.string } else { nil } })
-        return facts.compactMap { fact, value in
-            guard case .kept(.sent, let subject) = fact, let colon = subject.firstIndex(of: ":"),
-                let fingerprint = value.string
-            else { return nil }
-            let file = SentFile(
-                path: String(subject[subject.index(after: colon)...]), stage: String(subject[..<colon]),
-                fingerprint: fingerprint)
-            return done.contains(file.stage) && !made.contains(file.path) ? file : nil
-        }.sorted { ($0.path, $0.stage) < ($1.path, $1.stage) }
+        return steps.filter { $0.value.state.name == .succeeded }.keys.sorted().flatMap { key in
+            (facts[.sent(by: key)]?.object ?? [:]).compactMap { path, state -> SentFile? in
+                guard !made.contains(path), let state = state.string else { return nil }
+                return SentFile(path: path, stage: key.stage, fingerprint: state)
+            }
+        }
     }
 }

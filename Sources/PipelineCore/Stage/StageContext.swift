@@ -107,12 +107,14 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// The file that this step of the job has written at a path, also when it ran before; nil for none.
     package func written(at path: String) async -> WrittenFile? { await host.written(at: path) }
 
-    /// Says that a file is about to be sent in the state of that fingerprint, which is kept with the next commit.
-    ///
-    /// - Returns: what expressions of the job have said of it when it was in another state, and what is not so any more.
-    package func sends(fileAt path: String, in fingerprint: String) async throws(StageFailure) -> [Fact: JSON] {
-        try await host.sends(fileAt: path, in: fingerprint)
+    /// What expressions of the job have said of a file when it was in another state than the one of that fingerprint, and
+    /// what is not so any more.
+    package func facts(ofFileAt path: String, otherThan fingerprint: String) async -> [Fact: JSON] {
+        await host.facts(ofFileAt: path, otherThan: fingerprint)
     }
+
+    /// Keeps, with the next commit, which files are about to be sent: the fingerprints of their states by path.
+    package func sends(_ files: [String: String]) async throws(StageFailure) { try await host.sends(files) }
 
     /// Takes a path for the step's result, just before this gets its name there.
     ///

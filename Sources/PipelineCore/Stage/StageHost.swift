@@ -28,10 +28,11 @@ package protocol StageHost: Sendable {
     func commit(files: [WrittenFile]) async throws(StageFailure)
     /// The file that this step of the job has written at a path, also when it ran before; nil for none.
     func written(at path: String) async -> WrittenFile?
-    /// Says that a file is about to be sent in the state of that fingerprint, which is kept with the next commit.
-    ///
-    /// - Returns: what expressions of the job have said of it when it was in another state, and what is not so any more.
-    func sends(fileAt path: String, in fingerprint: String) async throws(StageFailure) -> [Fact: JSON]
+    /// What expressions of the job have said of a file when it was in another state than the one of that fingerprint, and
+    /// what is not so any more.
+    func facts(ofFileAt path: String, otherThan fingerprint: String) async -> [Fact: JSON]
+    /// Keeps, with the next commit, which files are about to be sent: the fingerprints of their states by path.
+    func sends(_ files: [String: String]) async throws(StageFailure)
     /// Takes a path for the step's result, just before this gets its name there. Quick, from any thread.
     ///
     /// - Parameter isFolder: whether the result is a folder, which is there for all that is written in it.
@@ -111,7 +112,9 @@ extension StageHost {
 
     package func written(at path: String) async -> WrittenFile? { nil }
 
-    package func sends(fileAt path: String, in fingerprint: String) async throws(StageFailure) -> [Fact: JSON] { [:] }
+    package func facts(ofFileAt path: String, otherThan fingerprint: String) async -> [Fact: JSON] { [:] }
+
+    package func sends(_ files: [String: String]) async throws(StageFailure) {}
 
     package func claim(_ path: String, isFolder: Bool) -> StepKey? { nil }
 

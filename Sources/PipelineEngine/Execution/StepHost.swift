@@ -150,8 +150,12 @@ final class StepHost: StageHost {
 
     func written(at path: String) async -> WrittenFile? { await channel.written(path) }
 
-    func sends(fileAt path: String, in fingerprint: String) async throws(StageFailure) -> [Fact: JSON] {
-        try await save(.fact(.sent(path, by: facts.step.stage), .string(fingerprint), mayWait: true))
+    func sends(_ files: [String: String]) async throws(StageFailure) {
+        let states = JSONObject(files.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })
+        try await save(.fact(.sent(by: facts.step), .object(states), mayWait: true))
+    }
+
+    func facts(ofFileAt path: String, otherThan fingerprint: String) async -> [Fact: JSON] {
         var untrue: [Fact: JSON] = [:]
         for (fact, value) in await channel.told(path, fingerprint) {
             let current = try? await ports.files.value(of: fact)

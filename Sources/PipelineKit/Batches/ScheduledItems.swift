@@ -17,6 +17,8 @@ package final class ScheduledItems: JobSource, ItemHost {
         package var overwrites = false
         /// How many are at work at a time; those that only wait are not counted.
         package var concurrency = 64
+        /// Told of each item that is gone on with, and which of its stages begin as if they had never run. From any thread.
+        package var resumed: @Sendable (JobSnapshot, Set<String>) -> Void = { _, _ in }
 
         package init(
             engine: Engine, journal: any Journal, clock: any WallClock, secretInputs: JSONObject = [:],
@@ -114,9 +116,11 @@ package final class ScheduledItems: JobSource, ItemHost {
         _ job: JobSnapshot, again: RestartScope
     ) async throws(JournalFailure) -> Engine.JobHandle {
         let plan = try await plan(of: job.record)
+        let again = again.known(in: plan)
+        ports.resumed(job, again.begunAnew(in: plan))
         return try await ports.engine.resume(
             job.record.id, plan: plan, mode: .attached, interactivity: ports.interactivity,
-            secretInputs: ports.secretInputs, again: again.known(in: plan), overwrites: ports.overwrites)
+            secretInputs: ports.secretInputs, again: again, overwrites: ports.overwrites)
     }
 
     private func plan(of record: JobRecord) async throws(JournalFailure) -> Plan {

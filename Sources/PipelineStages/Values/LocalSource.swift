@@ -51,19 +51,18 @@ struct LocalSource: Sendable {
 }
 
 extension StageContext {
-    /// Keeps in which state a file is sent. Throws when it is not what expressions have said of it: a service may have been
+    /// Keeps in which states files are sent. Throws when one is not what expressions have said of it: a service may have been
     /// told that.
     ///
-    /// - Parameter state: the fingerprint's text.
-    func checkSent(
-        fileAt path: String, in state: String, service: String?
-    ) async throws(StageFailure) {
-        guard try await sends(fileAt: path, in: state).isEmpty else {
+    /// - Parameter files: the texts of their fingerprints, by path.
+    func checkSent(_ files: [String: String], service: String?) async throws(StageFailure) {
+        for (path, state) in files where !(await facts(ofFileAt: path, otherThan: state).isEmpty) {
             throw .definite(
                 StepFailure(
                     "\(path) has changed since the job read it",
                     hint: "put the file back as it was, or start a new job with the new one: pipeline run",
                     service: service, place: facts.place))
         }
+        try await sends(files)
     }
 }

@@ -171,4 +171,66 @@ struct ChangedFileTests {
             #expect(slots.sent == [Array("the first take".utf8), Array("another take".utf8)])
         }
     }
+
+    /// What the note advises sends all that has succeeded again; the retry alone sends this one.
+    @Test("and was refused, of several that were sent, is sent by 'retry' as it is by then, without a note")
+    func mendedAfterItWasRefused() async throws {
+        try await withWorkplace { workplace in
+            let service = try LoopbackServer { request in
+                request.text.contains("broken") ? .status(422, body: "no take") : .json("{}")
+            }
+            defer { service.stop() }
+            let file = try workplace.write(
+                "several.json",
+                """
+                { "pipeline": 1, "name": "several", "services": { "api": { "url": "${{ env.API_URL }}" } },
+                  "stages": [ { "id": "send", "kind": "upload", "service": "api", "forEach": "split('a.wav,b.wav', ',')",
+                    "file": "${{ item }}", "protocol": "put", "request": { "PUT": "/${{ item }}" } } ] }
+                """)
+            try workplace.write("a.wav", "a take")
+            try workplace.write("b.wav", "a broken take")
+            let environment = ["API_URL": service.url]
+            let first = try await workplace.run("run", file, environment: environment)
+            #expect(first.cause == .exited(1), "\(first)")
+            try workplace.write("b.wav", "a mended take")
+            let why = try await workplace.run("why", "last", environment: environment)
+            #expect(!why.output.contains("has changed since"), "\(why)")
+            let mended = try await workplace.run("retry", "last", environment: environment)
+            #expect(mended.cause == .exited(0) && !mended.errors.contains("has changed since"), "\(mended)")
+            #expect(service.requests.map(\.text).filter { $0 == "a take" }.count == 1)
+            #expect(service.requests.last?.text == "a mended take")
+        }
+    }
+
+    @Test("and was sent for items of a batch is noted of each when it is retried")
+    func mendedOfBatch() async throws {
+        try await withWorkplace { workplace in
+            let service = try LoopbackServer { request in
+                request.method == "PUT" ? .json("{}") : .status(422, body: "no take")
+            }
+            defer { service.stop() }
+            let file = try workplace.write(
+                "each.json",
+                """
+                { "pipeline": 1, "name": "each", "inputs": { "audio": { "type": "file" } },
+                  "services": { "api": { "url": "${{ env.API_URL }}" } },
+                  "stages": [
+                    { "id": "send", "kind": "upload", "service": "api", "file": "${{ inputs.audio }}", "protocol": "put",
+                      "request": { "PUT": "/${{ basename(inputs.audio) }}" } },
+                    { "id": "work", "kind": "request", "service": "api", "needs": ["send"],
+                      "request": { "GET": "/work" } } ] }
+                """)
+            for name in ["a.wav", "b.wav"] { try workplace.write(name, "a take") }
+            let environment = ["API_URL": service.url]
+            let first = try await workplace.run(
+                "run", file, "--each", "audio=*.wav", "--batch", "takes", environment: environment)
+            #expect(first.cause == .exited(1), "\(first)")
+            try workplace.write("b.wav", "another take")
+            let retried = try await workplace.run("retry", "takes", environment: environment)
+            #expect(retried.errors.split(separator: "\n").filter { $0.contains("has changed since") }.count == 1)
+            #expect(
+                retried.errors.contains(/note: b(\.wav)?: \S+b\.wav has changed since stage 'send' sent it/),
+                "\(retried)")
+        }
+    }
 }

@@ -116,7 +116,8 @@ struct ShowCommand: WorkspaceCommand {
         for line in text.lines { console.data(line) }
         for line in try await JobWarnings(of: found.snapshot, in: journal).lines { console.data(line) }
         let phase = found.snapshot.phase(isOwned: found.owner != nil)
-        for change in phase == .succeeded || phase == .cancelled ? [] : ChangeNote.all(of: found.snapshot) {
+        let isOver = phase == .succeeded || phase == .cancelled
+        for change in isOver ? [] : try await ChangeNote.all(of: found, plan, in: journal) {
             console.data("\(TextColumns.padded(change.subject, to: 10))\(change.text)" as StyledText)
         }
         if found.snapshot.suspension(isOwned: found.owner != nil) == .extension {

@@ -67,7 +67,8 @@ struct WhyCommand: WorkspaceCommand {
             )
             if let worker = try await WorkerText(found, journal) { console.data("  \(worker.line)") }
             if let advice { console.data("  \("do:", .cyan) \(advice)") }
-            for change in hasEnded ? [] : ChangeNote.all(of: found.snapshot) { console.data("  \(change.text)") }
+            let changes = hasEnded ? [] : try await ChangeNote.all(of: found, plan, in: journal)
+            for change in changes { console.data("  \(change.text)") }
             let hints = try await Self.hints(for: held, of: found.snapshot, journal)
             for step in held {
                 let pressed = pressing(step, found.snapshot, plan)

@@ -58,7 +58,7 @@ struct BatchSession {
                         ? "those that had not begun do so all together: pipeline retry \(job.record.key)"
                         : "one that was cancelled is begun by its name: pipeline retry \(job.record.key)/ITEM"))
         }
-        ChangeNote.all(of: job).forEach { $0.show(on: console) }
+        ChangeNote.all(of: job, begunAnew: []).forEach { $0.show(on: console) }
         let lease = try await acquire(job)
         noteOthers(keys?.filter { meant[$0] == nil } ?? [])
         if retries {
@@ -192,6 +192,7 @@ struct BatchSession {
         }
         ports.interactivity = options.interactivity
         ports.overwrites = runner.overwrites
+        ports.resumed = ItemChangeNotes { view.note($0) }.note
         let items = ScheduledItems(runner, ports)
         let slow = SlowStop { view.note($0) }
         defer { slow.end() }

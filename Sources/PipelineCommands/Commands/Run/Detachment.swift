@@ -92,7 +92,8 @@ extension JobSession {
         _ job: JobSnapshot, _ plan: Plan, _ secretInputs: SecretAssignments, retriesFailed: Bool
     ) async throws -> ExitStatus {
         try await checkSecrets(of: plan, for: job.record)
-        ChangeNote.all(of: job).forEach { $0.show(on: console) }
+        let again: RestartScope = retriesFailed ? .failed : .nothing
+        ChangeNote.all(of: job, begunAnew: again.begunAnew(in: plan)).forEach { $0.show(on: console) }
         let inputs = try await secretInputs.values(of: job.record, in: plan, workspace)
         return try await Detachment(workspace, console).hand(
             job.record.id, plan: plan, secretInputs: inputs, retriesFailed: retriesFailed, ended: job.ended)

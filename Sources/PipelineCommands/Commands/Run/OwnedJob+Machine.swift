@@ -2,9 +2,9 @@ import PipelineCore
 import PipelineKit
 
 extension OwnedJob {
-    /// The other machine that has the files of a job or batch that nobody has; nil where they are on this one, or it has none.
+    /// The other machine that has the files of the job or batch; nil where they are on this one, or it has none.
     func otherMachine(in journal: Workspace.Journal) async throws -> String? {
-        guard owner == nil, let shared = journal as? any SharedJournal else { return nil }
+        guard let shared = journal as? any SharedJournal else { return nil }
         return try await shared.host(of: snapshot.record.id).flatMap { $0 == shared.host ? nil : $0 }
     }
 
@@ -17,7 +17,7 @@ extension OwnedJob {
     func checkMachine(
         in journal: Workspace.Journal, again: RestartScope = .nothing, hint: String? = nil
     ) async throws {
-        guard let host = try await otherMachine(in: journal) else { return }
+        guard owner == nil, let host = try await otherMachine(in: journal) else { return }
         let record = snapshot.record
         let name = snapshot.batch == nil ? "job \(record.id)" : "batch '\(record.key)'"
         var hints = ["give the command there"]

@@ -31,7 +31,7 @@ public enum Fact: Hashable, Sendable {
         /// The size and age of the file that a step has written at a path, a string: another machine may have another one
         /// there.
         case written
-        /// The state of the file in which a stage has sent it last, a string, of `STAGE:PATH`: a person may mend it later.
+        /// The states of the files that a step has sent last, an object by path: a person may mend them later.
         case sent
         /// The cost of an order under a key that came to no result, a number: it is paid once, whatever comes of it later.
         case paid
@@ -41,8 +41,7 @@ public enum Fact: Hashable, Sendable {
 
     package static func written(_ path: String) -> Fact { .kept(.written, of: path) }
 
-    /// A stage's id has no colon.
-    package static func sent(_ path: String, by stage: String) -> Fact { .kept(.sent, of: "\(stage):\(path)") }
+    package static func sent(by step: StepKey) -> Fact { .kept(.sent, of: step.description) }
 
     package static func paid(key: String) -> Fact { .kept(.paid, of: key) }
 

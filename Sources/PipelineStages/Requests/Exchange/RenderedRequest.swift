@@ -124,11 +124,9 @@ struct RenderedRequest: Sendable {
         let files = files
         if files.isEmpty { return }
         if await context.hasOpenSubmit { return }
-        for file in files {
-            // That one is gone is told when it is sent.
-            guard let state = SourceFingerprint.text(ofFileAt: file.path) else { continue }
-            try await context.checkSent(fileAt: file.path, in: state, service: service)
-        }
+        // That one is gone is told when it is sent.
+        let states = files.compactMap { file in SourceFingerprint.text(ofFileAt: file.path).map { (file.path, $0) } }
+        try await context.checkSent(Dictionary(states) { $1 }, service: service)
     }
 
     /// The facts that decorators may know besides the request, as it goes out over a network.

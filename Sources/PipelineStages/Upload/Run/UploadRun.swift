@@ -53,7 +53,7 @@ struct UploadRun {
         if let begun, begun != attempt.source.fingerprint { throw await attempt.endAsChanged(&writer) }
         let source = attempt.source
         try await attempt.context.checkSent(
-            fileAt: source.path, in: source.fingerprint.text, service: attempt.requests.service?.name)
+            [source.path: source.fingerprint.text], service: attempt.requests.service?.name)
         if case .overtaken = writer.checkpoint.phase {
             if await attempt.context.hasOpenSubmit { throw attempt.changed(isOpen: true) }
             writer.checkpoint.phase = .pending
