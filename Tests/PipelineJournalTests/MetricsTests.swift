@@ -149,7 +149,7 @@ struct MetricsTests {
         }
         var shown: [String: Double] = [:]
         for job in try await journal.jobs(JobQuery(isUnfinished: true)) {
-            shown[job.snapshot.phase(isOwned: job.owner != nil).rawValue, default: 0] += 1
+            shown[job.phase.rawValue, default: 0] += 1
         }
         #expect(counts == shown && counts == ["waiting": 1, "running": 1, "suspended": 1], "\(counts) \(shown)")
     }

@@ -59,14 +59,14 @@ struct BatchText {
 
     /// The batch as `list --json` tells it.
     func summary(_ job: OwnedJob, now: Timestamp) -> JSONObject {
-        let (snapshot, isOwned) = (job.snapshot, job.owner != nil)
+        let snapshot = job.snapshot
         let rate = job.itemRate(at: now)
         let remaining = batch.itemCount - batch.endedCount
         return [
             "batch": .string(key), "job": .string(snapshot.record.id.text),
             "pipeline": .string(snapshot.record.pipeline), "key": .string(key),
-            "state": .string(snapshot.phase(isOwned: isOwned).rawValue),
-            "cause": JSON(snapshot.suspension(isOwned: isOwned)?.rawValue),
+            "state": .string(job.phase.rawValue),
+            "cause": JSON(job.suspension?.rawValue),
             "started": .string(snapshot.record.started.description), "ended": JSON(snapshot.ended?.description),
             "counts": countsJSON, "rate": rate.map { .number(JSONNumber($0)) } ?? .null,
             "left": rate.map { .number(JSONNumber(Double(remaining) / $0)) } ?? .null,
@@ -101,10 +101,9 @@ struct BatchText {
     /// - Parameter advice: what to do about a batch that nobody has and that goes on without being told; nil for others.
     func lines(_ job: OwnedJob, failures: [FailureGroup], advice: String?, now: Timestamp) -> [StyledText] {
         let snapshot = job.snapshot
-        let isOwned = job.owner != nil
-        let phase = snapshot.phase(isOwned: isOwned)
+        let phase = job.phase
         let clock = TimeText(now: now)
-        let cause = snapshot.suspension(isOwned: isOwned)
+        let cause = job.suspension
         let why = cause.map { " (\(snapshot.isQueued ? OwnedJob.queued : batch.explanation(of: $0)))" } ?? ""
         var lines: [StyledText] = [
             "batch     \(key)  job \(snapshot.record.id)",

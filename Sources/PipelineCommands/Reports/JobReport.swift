@@ -4,8 +4,7 @@ import PipelineKit
 
 /// A job as `show --json` and `list --json` tell it.
 struct JobReport {
-    private let snapshot: JobSnapshot
-    private let isOwned: Bool
+    private let job: OwnedJob
     private let shown: ShownCaptures
     /// The time that it still takes; nil where nothing is known, or nobody asked.
     let estimate: JobEstimate?
@@ -13,18 +12,19 @@ struct JobReport {
     /// - Parameter plan: tells which captures are secret; without one none is shown.
     init(_ job: OwnedJob, plan: Plan? = nil, estimate: JobEstimate? = nil) {
         self.estimate = estimate
-        snapshot = job.snapshot
-        isOwned = job.owner != nil
+        self.job = job
         shown = ShownCaptures(of: job.snapshot.steps, plan: plan)
     }
+
+    private var snapshot: JobSnapshot { job.snapshot }
 
     /// The form of `list --json`: all but the stages.
     var summary: JSON {
         let record = snapshot.record
         return [
             "job": .string(record.id.text), "pipeline": .string(record.pipeline), "key": .string(record.key),
-            "state": .string(snapshot.phase(isOwned: isOwned).rawValue),
-            "cause": JSON(snapshot.suspension(isOwned: isOwned)?.rawValue),
+            "state": .string(job.phase.rawValue),
+            "cause": JSON(job.suspension?.rawValue),
             "started": .string(record.started.description), "ended": JSON(snapshot.ended?.description),
             "estimate": estimate.map { .object($0.data) } ?? .null, "error": snapshot.failure?.failure.json ?? .null,
             "tolerated": .number(JSONNumber(snapshot.toleratedFailures.count)),

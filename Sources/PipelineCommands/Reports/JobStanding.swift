@@ -11,7 +11,7 @@ struct JobStanding {
 
     var text: StyledText {
         let snapshot = job.snapshot
-        let phase = snapshot.phase(isOwned: job.owner != nil)
+        let phase = job.phase
         let word: StyledText = "\(phase.rawValue, phase.style)"
         switch phase {
         case .waiting: return waiting(word)

@@ -37,7 +37,7 @@ struct JobText {
             lines.append("ended     \(clock.dated(ended)), after \(length)")
         }
         // What waits for a person takes as long as that one does.
-        if let estimate = report.estimate, snapshot.phase(isOwned: job.owner != nil) != .unknown {
+        if let estimate = report.estimate, job.phase != .unknown {
             let half = DurationText.rounded(estimate.quantile(0.5))
             let most = DurationText.rounded(estimate.quantile(0.9))
             lines.append("estimate  about \(half) left, 90 % within \(most)")

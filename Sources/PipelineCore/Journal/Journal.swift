@@ -95,6 +95,12 @@ public struct OwnedJob: Sendable {
         self.snapshot = snapshot
         self.owner = owner
     }
+
+    /// The place where the job stands.
+    package var phase: JobPhase { snapshot.phase(isOwned: owner != nil) }
+
+    /// The reason why the job is suspended; nil of one that is not.
+    package var suspension: SuspensionCause? { snapshot.suspension(isOwned: owner != nil) }
 }
 
 /// The question which jobs to list. What is nil selects all.

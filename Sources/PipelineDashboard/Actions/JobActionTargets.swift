@@ -48,7 +48,7 @@ extension JobAction {
     /// Returns whether it is for a job as it stands. A list of many begins nothing again that was cancelled: who wants that
     /// names the job to `pipeline`.
     func applies(to job: OwnedJob) -> Bool {
-        let phase = job.snapshot.phase(isOwned: job.owner != nil)
+        let phase = job.phase
         switch self {
         case .retry:
             if let batch = job.snapshot.batch { return batch.count(.failed) > 0 && phase != .cancelled }
@@ -65,7 +65,7 @@ extension JobAction {
                 self == .retry ? "none of the \(number) jobs has failed" : "the \(number) jobs have ended already")
         }
         let id = only.snapshot.record.id
-        switch (self, only.snapshot.phase(isOwned: only.owner != nil)) {
+        switch (self, only.phase) {
         case (.retry, .cancelled):
             return StepFailure("job \(id) was cancelled", hint: "'pipeline retry \(id)' begins it again all the same")
         case (.retry, .succeeded): return StepFailure("nothing of job \(id) has failed")

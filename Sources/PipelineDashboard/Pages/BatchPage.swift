@@ -100,7 +100,7 @@ struct BatchPage {
 
     private func why(_ failures: [FailureGroup]) -> Markup {
         let cause: Markup =
-            job.snapshot.suspension(isOwned: job.owner != nil).map { known -> Markup in
+            job.suspension.map { known -> Markup in
                 job.snapshot.isQueued
                     ? "<p>Nobody has it yet.</p>" : "<p>It is suspended: \(known.explanation).</p>"
             } ?? ""

@@ -167,8 +167,7 @@ struct JobPage {
             let advice: Markup = step.advice.map { "<br>Do: <code>\($0)</code>" } ?? ""
             return "<li><b>\(step.step.description)</b>: \(reason).\(goes)\(must)\(tried)\(advice)</li>"
         }
-        let cause: Markup =
-            snapshot.suspension(isOwned: job.owner != nil).map { suspended(by: $0, plan, events) } ?? ""
+        let cause: Markup = job.suspension.map { suspended(by: $0, plan, events) } ?? ""
         if items.isEmpty { return cause }
         return "\(cause)<ul class=\"why\">\(items)</ul>"
     }

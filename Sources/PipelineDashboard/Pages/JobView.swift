@@ -84,8 +84,6 @@ extension OwnedJob {
         }
     }
 
-    var phase: JobPhase { snapshot.phase(isOwned: owner != nil) }
-
     /// Returns why it stands where it stands, in a few words; nil when the phase says all.
     func reason(at now: Timestamp) -> String? {
         switch phase {

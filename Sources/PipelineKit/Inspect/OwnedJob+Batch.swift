@@ -66,8 +66,7 @@ extension OwnedJob {
 
     /// The command that gets a batch on, after what failed of it: rows that are mended are read by the same command again.
     package func batchAdvice(after failures: [FailureGroup]) -> String? {
-        let cause = snapshot.suspension(isOwned: owner != nil)
-        let waitsForMends = cause == .tooManyFailures || snapshot.phase(isOwned: owner != nil) == .failed
+        let waitsForMends = suspension == .tooManyFailures || phase == .failed
         return waitsForMends && failures.areRows ? "once the rows are mended, run the same command again" : batchAdvice
     }
 
@@ -75,7 +74,7 @@ extension OwnedJob {
     package var batchAdvice: String? {
         let key = snapshot.record.key
         if owner == nil, snapshot.isQueued, snapshot.batch?.lacksStandardInput == false { return nil }
-        switch snapshot.suspension(isOwned: owner != nil) {
+        switch suspension {
         case .sameFailure where snapshot.batch?.stopsAtUnknown == true:
             return
                 "see at the service, then pipeline resolve \(key) --resubmit or --abandon; pipeline resume \(key) begins "
@@ -84,7 +83,7 @@ extension OwnedJob {
             return "mend what failed, then pipeline retry \(key), or pipeline resume \(key) for those not yet begun"
         case let cause?: return snapshot.batch?.continuation(after: cause, key)
         case nil:
-            switch snapshot.phase(isOwned: owner != nil) {
+            switch phase {
             case .failed: return "once mended, pipeline retry \(key)"
             case .unknown:
                 return "see at the service, then pipeline resolve \(key) --resubmit or --abandon, or each item that "

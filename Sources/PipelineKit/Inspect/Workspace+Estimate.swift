@@ -18,7 +18,7 @@ extension Workspace {
     /// Returns what the rules of the background put off of a job that waits; nil for any other.
     package func deferral(of found: OwnedJob, _ plan: Plan?, in journal: Journal) async throws -> Deferral? {
         let job = found.snapshot
-        guard found.owner != nil, job.phase(isOwned: true) == .waiting, let plan else { return nil }
+        guard found.owner != nil, found.phase == .waiting, let plan else { return nil }
         let events = try await journal.events(of: job.record.id, after: max(0, job.sequence - 64))
         let now = SystemClock().now
         let open = job.steps.filter { !$0.value.state.isEnded }.keys

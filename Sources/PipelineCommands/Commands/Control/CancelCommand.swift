@@ -54,7 +54,7 @@ struct CancelCommand: WorkspaceCommand {
         _ job: OwnedJob, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
     ) async throws {
         let record = job.snapshot.record
-        let phase = job.snapshot.phase(isOwned: job.owner != nil)
+        let phase = job.phase
         if phase.isEnded {
             // A retry of the batch has it wait for its turn to begin again.
             if let own = record.item, let batch = try await journal.snapshot(of: own.batch)?.record,

@@ -24,9 +24,9 @@ struct PauseCommand: WorkspaceCommand {
             }
         ) { job in
             let id = job.snapshot.record.id
-            if job.snapshot.phase(isOwned: job.owner != nil).isEnded {
+            if job.phase.isEnded {
                 console.note("job \(id) has ended already")
-            } else if job.snapshot.phase(isOwned: job.owner != nil) == .unknown, job.snapshot.batch == nil {
+            } else if job.phase == .unknown, job.snapshot.batch == nil {
                 console.note("job \(id) does nothing until a person has said what became of a submit")
                 console.note("  hint: 'pipeline resolve \(id)' settles it")
             } else if job.snapshot.request == .cancel {

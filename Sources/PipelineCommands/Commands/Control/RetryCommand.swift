@@ -220,7 +220,7 @@ struct RetryCommand: WorkspaceCommand {
             return chosen.filter { found.insert("\($0.job.snapshot.record.id) \($0.item ?? "")").inserted }
         }
         let known = try await journal.jobs(JobQuery(pipeline: pipeline, isBrief: true))
-        return known.reversed().filter { $0.snapshot.phase(isOwned: $0.owner != nil) == .failed }.map { ($0, nil) }
+        return known.reversed().filter { $0.phase == .failed }.map { ($0, nil) }
     }
 
     /// Returns what to begin again of a job: what failed, or everything from a stage on.

@@ -40,8 +40,7 @@ struct BatchWhy {
         let (snapshot, isOwned) = (found.snapshot, found.owner != nil)
         let closed = try await workspace.closedServices(of: found, in: journal)
         let failures = try await journal.failures(of: snapshot.record.id, limit: 5)
-        let cause = snapshot.suspension(isOwned: isOwned)
-        let phase = snapshot.phase(isOwned: isOwned)
+        let (phase, cause) = (found.phase, found.suspension)
         let text = BatchText(key: snapshot.record.key, batch: batch, closed: closed)
         let resume = "pipeline resume \(snapshot.record.key)"
         let advice: String? =

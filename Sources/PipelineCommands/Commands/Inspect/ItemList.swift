@@ -67,7 +67,7 @@ extension ItemRecord {
     func state(by job: OwnedJob?) -> State {
         guard state == .running, let job, job.snapshot.ended == nil else { return state }
         if job.owner == nil, job.snapshot.isQueued { return .waiting }
-        return State(job.snapshot.phase(isOwned: job.owner != nil))
+        return State(job.phase)
     }
 }
 

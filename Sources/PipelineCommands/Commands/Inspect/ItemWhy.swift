@@ -14,7 +14,7 @@ struct ItemWhy {
 
     func show(on console: Console, isJSON: Bool, in journal: Workspace.Journal) async throws {
         let found = try await JobName(batch.id.text).find(in: journal)
-        let cause = item.state == .pending ? found.snapshot.suspension(isOwned: found.owner != nil) : nil
+        let cause = item.state == .pending ? found.suspension : nil
         let advice = try await advice(found, journal)
         if isJSON {
             console.data(

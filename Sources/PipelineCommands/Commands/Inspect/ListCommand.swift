@@ -97,15 +97,15 @@ struct ListCommand: WorkspaceCommand {
         let phase = try state.map(ItemList.phase)
         let query = JobQuery(pipeline: pipeline, limit: state == nil ? limit : nil, isBrief: true)
         let jobs = try await journal.jobs(query).filter { job in
-            phase.map { $0 == job.snapshot.phase(isOwned: job.owner != nil) } ?? true
+            phase.map { $0 == job.phase } ?? true
         }
         return Array(jobs.prefix(limit ?? jobs.count))
     }
 
     static func line(_ job: OwnedJob) -> StyledText {
         let record = job.snapshot.record
-        let phase = job.snapshot.phase(isOwned: job.owner != nil)
-        let suspension = job.snapshot.suspension(isOwned: job.owner != nil)
+        let phase = job.phase
+        let suspension = job.suspension
         let cause = suspension.map { " (\(job.snapshot.isQueued ? OwnedJob.queued : $0.rawValue))" } ?? ""
         let key = record.key == record.id.text ? "" : "  key \(record.key)"
         let counts = job.snapshot.batch.map { "  " + BatchText(key: record.key, batch: $0).brief } ?? ""

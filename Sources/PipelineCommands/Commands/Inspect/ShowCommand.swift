@@ -115,12 +115,12 @@ struct ShowCommand: WorkspaceCommand {
             width: console.dataColumns)
         for line in text.lines { console.data(line) }
         for line in try await JobWarnings(of: found.snapshot, in: journal).lines { console.data(line) }
-        let phase = found.snapshot.phase(isOwned: found.owner != nil)
+        let phase = found.phase
         let isOver = phase == .succeeded || phase == .cancelled
         for change in isOver ? [] : try await ChangeNote.all(of: found, plan, in: journal) {
             console.data("\(TextColumns.padded(change.subject, to: 10))\(change.text)" as StyledText)
         }
-        if found.snapshot.suspension(isOwned: found.owner != nil) == .extension {
+        if found.suspension == .extension {
             let said = try await found.suspensionDetail(in: journal).map { ": \($0)" } ?? ""
             console.data("the background owner does not know all that its document names\(said)" as StyledText)
         }

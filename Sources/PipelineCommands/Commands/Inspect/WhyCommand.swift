@@ -34,10 +34,7 @@ struct WhyCommand: WorkspaceCommand {
     private func explain(
         _ found: OwnedJob, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
     ) async throws {
-        let isOwned = found.owner != nil
-        let phase = found.snapshot.phase(isOwned: isOwned)
-        // Of an unknown submit the step says what to do; that its process ended is no news then.
-        let cause = phase == .unknown ? nil : found.snapshot.suspension(isOwned: isOwned)
+        let (phase, cause) = (found.phase, found.suspension)
         let hasEnded = phase == .succeeded || phase == .cancelled
         let (plan, lack) = hasEnded ? (nil, nil) : await Self.plan(of: found.snapshot.record, workspace)
         let asked = try await advice(for: found, cause, plan, journal, workspace)

@@ -54,7 +54,7 @@ struct ResumeCommand: WorkspaceCommand {
         let resumption = JobResumption(
             session: session, concurrency: side.concurrency, secretInputs: given
         ) { job, plans in
-            switch job.snapshot.phase(isOwned: job.owner != nil) {
+            switch job.phase {
             case .succeeded, .cancelled: return .rest
             case .unknown: return .unknown
             case .failed where job.snapshot.wasGivenUp: return .rest
@@ -103,7 +103,7 @@ struct ResumeCommand: WorkspaceCommand {
             workspace, try workspace.journalWithJobs(), console, options: driving.session(common, console))
         let job = try await session.whole(brief)
         let record = job.snapshot.record
-        let phase = job.snapshot.phase(isOwned: job.owner != nil)
+        let phase = job.phase
         if phase == .succeeded || phase == .cancelled {
             console.note("job \(record.id) has ended already")
             // What is still to be told of it may need a secret that the background owner has no more. Workers have their own.

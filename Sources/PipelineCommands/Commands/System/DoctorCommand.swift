@@ -50,7 +50,7 @@ struct DoctorCommand: WorkspaceCommand {
         }
         let jobs = try await journal.jobs(JobQuery(isBrief: true))
         for phase in JobPhase.allCases {
-            let count = jobs.count { $0.snapshot.phase(isOwned: $0.owner != nil) == phase }
+            let count = jobs.count { $0.phase == phase }
             if count > 0 { console.data("jobs      \(count) \(phase.rawValue)") }
         }
         for job in jobs {

@@ -85,7 +85,7 @@ struct LeftParts {
     private static func claim(_ part: StepPart, _ job: OwnedJob) -> Claim {
         let snapshot = job.snapshot
         let id = snapshot.record.id
-        let phase = snapshot.phase(isOwned: job.owner != nil)
+        let phase = job.phase
         guard snapshot.ended != nil else { return .open }
         if phase == .cancelled {
             return .orphan("orphan    \(part.path): job \(id) was cancelled, and no other writes it")
