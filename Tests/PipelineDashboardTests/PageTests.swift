@@ -142,6 +142,18 @@ struct PageTests {
         }
     }
 
+    /// The page said that more would cost more than may be spent.
+    @Test("a batch of which no item says what it cost stands for that, on its page and in the list")
+    func unpricedBatch() async throws {
+        try await withWorld { world, cookie in
+            let made = try await SampleJobs(world).makeUnpricedBatch()
+            for target in ["/batches/\(made)", "/"] {
+                let page = try await world.get(target, cookie: cookie)
+                #expect(page.shows("no item has said what it cost, so that --spend bounds nothing"), "\(page.text)")
+            }
+        }
+    }
+
     @Test("script and looks stay within 10 and 30 KB")
     func assets() async throws {
         try await withWorld { world, _ in

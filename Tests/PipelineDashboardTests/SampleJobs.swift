@@ -111,31 +111,56 @@ struct SampleJobs {
         world.workspace.exchanges.flush(job)
     }
 
-    private func makeBatch() async throws -> JobID {
-        let started = now - .seconds(4_000)
-        let id = JobID(at: started, random: (9, 9))
-        let record = JobRecord(
-            id: id, pipeline: "caption", key: "june-recordings", started: started, source: DashboardWorld.document,
+    /// Makes a batch that stopped, since none of its items said what it cost.
+    func makeUnpricedBatch() async throws -> JobID {
+        let (id, lease) = try await beginBatch("unpriced", JobID(at: now, random: (11, 11)), started: now)
+        let items = (1...11).map { NewItem(key: "row-\($0)", line: nil, inputs: [:]) }
+        _ = try await world.journal.add(
+            items, place: ReadingPlace(source: 0), isRead: true, known: KnownItemRule(), to: lease)
+        for item in try await world.journal.items(of: id, in: [.pending], after: 0, limit: 10) {
+            let begun = try await begin(item, JobID(at: now, random: (12, UInt64(item.number))), "unpriced", id, now)
+            var outcome = ItemOutcome(.succeeded)
+            outcome.ended = now
+            try await world.journal.commit([.item(outcome), .ended(now)], under: begun)
+        }
+        try await world.journal.commit([.released(.spent)], under: lease)
+        return id
+    }
+
+    private func record(_ id: JobID, _ key: String, started: Timestamp) -> JobRecord {
+        JobRecord(
+            id: id, pipeline: "caption", key: key, started: started, source: DashboardWorld.document,
             sourceName: "caption.json", digest: "digest-caption", inputs: [:], environment: [:],
             folders: JobFolders(document: "/videos", output: "/out"), overwrites: false)
+    }
+
+    private func beginBatch(_ key: String, _ id: JobID, started: Timestamp) async throws -> (JobID, Lease) {
         let batch = BatchRecord(sources: ["video=june/**/*.mov"], folder: "/videos", settings: BatchSettings(spend: 80))
         let event = JobEvent(sequence: 1, time: started, kind: .jobStarted, job: id, pipeline: "caption")
-        let lease = try await world.journal.create(
-            batch, job: JobSnapshot(record: record, steps: [:], mode: .attached), events: [event], owner: world.owner)
+        let job = JobSnapshot(record: record(id, key, started: started), steps: [:], mode: .attached)
+        return (id, try await world.journal.create(batch, job: job, events: [event], owner: world.owner))
+    }
+
+    private func begin(
+        _ item: ItemRecord, _ id: JobID, _ key: String, _ batch: JobID, _ started: Timestamp
+    ) async throws -> Lease {
+        var own = record(id, "\(key).\(item.number)", started: started)
+        own.item = BatchItem(batch: batch, key: item.key)
+        return try await world.journal.create(
+            JobSnapshot(record: own, steps: [:], mode: .attached), events: [], owner: world.owner)
+    }
+
+    private func makeBatch() async throws -> JobID {
+        let started = now - .seconds(4_000)
+        let (id, lease) = try await beginBatch("june-recordings", JobID(at: started, random: (9, 9)), started: started)
         let items = (1...640).map { NewItem(key: "day-\($0 / 24 + 1)/clip-\($0).mov", line: nil, inputs: [:]) }
         _ = try await world.journal.add(
             items, place: ReadingPlace(source: 0), isRead: true, known: KnownItemRule(), to: lease)
         var random = SplitMix64(seed: 3)
         let pending = try await world.journal.items(of: id, in: [.pending], after: 0, limit: 480)
         for (index, item) in pending.enumerated() {
-            var own = JobRecord(
-                id: JobID(at: started, random: (10, UInt64(index))), pipeline: "caption",
-                key: "june-recordings.\(item.number)", started: started, source: DashboardWorld.document,
-                sourceName: "caption.json", digest: "digest-caption", inputs: [:], environment: [:],
-                folders: record.folders, overwrites: false)
-            own.item = BatchItem(batch: id, key: item.key)
-            let begun = try await world.journal.create(
-                JobSnapshot(record: own, steps: [:], mode: .attached), events: [], owner: world.owner)
+            let begun = try await begin(
+                item, JobID(at: started, random: (10, UInt64(index))), "june-recordings", id, started)
             if index >= 431 { continue }
             var item = ItemOutcome(random.below(30) == 0 ? .failed : .succeeded)
             let ended = started + .milliseconds(Int64(index) * 9_200 + Int64(random.below(8000)))

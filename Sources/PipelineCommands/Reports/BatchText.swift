@@ -104,7 +104,7 @@ struct BatchText {
         let phase = job.phase
         let clock = TimeText(now: now)
         let cause = job.suspension
-        let why = cause.map { " (\(snapshot.isQueued ? OwnedJob.queued : batch.explanation(of: $0)))" } ?? ""
+        let why = job.suspensionText.map { " (\($0))" } ?? ""
         var lines: [StyledText] = [
             "batch     \(key)  job \(snapshot.record.id)",
             "pipeline  \(snapshot.record.pipeline)  (\(snapshot.record.sourceName))",

@@ -15,8 +15,7 @@ struct JobStanding {
         let word: StyledText = "\(phase.rawValue, phase.style)"
         switch phase {
         case .waiting: return waiting(word)
-        case .suspended where snapshot.isQueued: return "\(word) (\(OwnedJob.queued))"
-        case .suspended: return snapshot.suspension(isOwned: false).map { "\(word) (\($0.rawValue))" } ?? word
+        case .suspended: return job.suspensionWord.map { "\(word) (\($0))" } ?? word
         case .succeeded:
             let failed = snapshot.toleratedFailures.count
             return failed == 0 ? word : "\(word), \("\(failed) failed", .red)"
@@ -43,9 +42,6 @@ struct JobStanding {
 }
 
 extension OwnedJob {
-    /// The words for a job that waits to be taken up.
-    static let queued = "nobody has it yet"
-
     /// True if somebody takes it up without being told.
     var isToBeTaken: Bool {
         guard owner == nil, snapshot.batch?.lacksStandardInput != true else { return false }

@@ -99,11 +99,7 @@ struct BatchPage {
     }
 
     private func why(_ failures: [FailureGroup]) -> Markup {
-        let cause: Markup =
-            job.suspension.map { known -> Markup in
-                job.snapshot.isQueued
-                    ? "<p>Nobody has it yet.</p>" : "<p>It is suspended: \(known.explanation).</p>"
-            } ?? ""
+        let cause: Markup = job.suspensionText.map { "<p>It is suspended: \($0).</p>" } ?? ""
         let command = job.phase == .unknown ? nil : job.batchAdvice(after: failures)
         let advice: Markup = command.map { "<p>Do: <code>\($0)</code></p>" } ?? ""
         return "\(cause)\(unknown)\(advice)"

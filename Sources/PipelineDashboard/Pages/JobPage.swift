@@ -173,6 +173,7 @@ struct JobPage {
     }
 
     private func suspended(by cause: SuspensionCause, _ plan: Plan, _ events: [JobEvent]) -> Markup {
+        if snapshot.isQueued { return "<p>The job is suspended: \(OwnedJob.queued).</p>" }
         let said = events.suspensionDetail ?? cause.explanation
         var command = "pipeline resume \(record.id.text)"
         if snapshot.mode == .background { command += " --detach" }

@@ -88,8 +88,7 @@ extension OwnedJob {
     func reason(at now: Timestamp) -> String? {
         switch phase {
         case .failed: return snapshot.failure.map { "\($0.step): \($0.failure.title)" }
-        case .suspended where snapshot.isQueued: return "nobody has it yet"
-        case .suspended: return snapshot.suspension(isOwned: false)?.explanation
+        case .suspended: return suspensionText
         case .waiting:
             let waits = snapshot.steps.values.compactMap { step -> (WakeCondition, WaitReason)? in
                 guard case .waiting(_, let wake, let reason) = step.state else { return nil }

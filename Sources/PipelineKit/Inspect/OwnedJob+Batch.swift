@@ -55,6 +55,22 @@ extension BatchRecord {
     }
 }
 
+/// The reason why a job or a batch stands, wherever people look at it.
+extension OwnedJob {
+    /// The words for a job that waits to be taken up.
+    package static let queued = "nobody has it yet"
+
+    /// The reason why it is suspended, in words; nil of one that is not.
+    package var suspensionText: String? {
+        suspension.map { cause in
+            snapshot.isQueued ? Self.queued : snapshot.batch?.explanation(of: cause) ?? cause.explanation
+        }
+    }
+
+    /// The reason why it is suspended, in a word for lists; nil of one that is not.
+    package var suspensionWord: String? { suspension.map { snapshot.isQueued ? Self.queued : $0.rawValue } }
+}
+
 /// The facts that people are told of a batch, wherever they look at it.
 extension OwnedJob {
     /// Items a second since the batch began; nil of a job that is none, while nobody has it, and before any item has ended.

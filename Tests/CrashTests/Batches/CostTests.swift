@@ -319,6 +319,9 @@ struct CostTests {
             #expect(end.errors.contains("no item has said what it cost"), "\(end)")
             #expect(end.errors.contains("mend \"cost\" in the document"), "\(end)")
             #expect(try await workplace.show("june")["counts"]?["succeeded"] == 10)
+            let item = try await workplace.program.run(
+                ["why", "june/talk-40"], environment: workplace.environment(environment), folder: workplace.folder)
+            #expect(item.output.contains("the batch is suspended: no item has said what it cost"), "\(item)")
             try workplace.write("model.json", document(#""cost": "response.body.usage.total * 0.002","#))
             let mended = try await run("--changed")
             #expect(mended.cause == .exited(0), "\(mended)")

@@ -61,7 +61,7 @@ struct BatchWhy {
                 ]).prettyText())
             return
         }
-        let why = cause.map { ": \(snapshot.isQueued ? OwnedJob.queued : batch.explanation(of: $0))" } ?? ""
+        let why = found.suspensionText.map { ": \($0)" } ?? ""
         console.data(
             "batch \(snapshot.record.key) \(WhyCommand.verb(phase)) \(phase.rawValue, phase.style)\(why)" as StyledText)
         if let worker = try await WorkerText(found, journal) { console.data(SafeText.line("  \(worker.line)")) }

@@ -14,9 +14,9 @@ struct ItemWhy {
 
     func show(on console: Console, isJSON: Bool, in journal: Workspace.Journal) async throws {
         let found = try await JobName(batch.id.text).find(in: journal)
-        let cause = item.state == .pending ? found.suspension : nil
         let advice = try await advice(found, journal)
         if isJSON {
+            let cause = item.state == .pending ? found.suspension : nil
             console.data(
                 JSON.object([
                     "job": .null, "state": .string(item.state.rawValue), "cause": JSON(cause?.rawValue),
@@ -24,19 +24,16 @@ struct ItemWhy {
                 ]).prettyText())
             return
         }
-        console.data(SafeText.line("item \(item.key) of batch \(batch.key): \(reason(found, cause))"))
+        console.data(SafeText.line("item \(item.key) of batch \(batch.key): \(reason(found))"))
         if let advice { console.data("  \("do:", .cyan) \(advice)" as StyledText) }
     }
 
-    private func reason(_ found: OwnedJob, _ cause: SuspensionCause?) -> String {
+    private func reason(_ found: OwnedJob) -> String {
         guard item.state == .pending else {
             let told = item.state == .duplicate ? "its key came before" : item.failure?.failure.title
             return item.state.rawValue + (told.map { ", \($0)" } ?? "")
         }
-        if let cause {
-            let why = found.snapshot.isQueued ? OwnedJob.queued : cause.explanation
-            return "pending, and the batch is suspended: \(why)"
-        }
+        if let why = found.suspensionText { return "pending, and the batch is suspended: \(why)" }
         guard found.owner != nil, let batch = found.snapshot.batch else { return "pending" }
         return "it waits for its turn: \(batch.underWayCount) are at work, of at most \(batch.settings.atOnce)"
     }

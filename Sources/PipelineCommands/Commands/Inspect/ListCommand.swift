@@ -105,8 +105,7 @@ struct ListCommand: WorkspaceCommand {
     static func line(_ job: OwnedJob) -> StyledText {
         let record = job.snapshot.record
         let phase = job.phase
-        let suspension = job.suspension
-        let cause = suspension.map { " (\(job.snapshot.isQueued ? OwnedJob.queued : $0.rawValue))" } ?? ""
+        let cause = job.suspensionWord.map { " (\($0))" } ?? ""
         let key = record.key == record.id.text ? "" : "  key \(record.key)"
         let counts = job.snapshot.batch.map { "  " + BatchText(key: record.key, batch: $0).brief } ?? ""
         let failures = phase == .succeeded ? job.snapshot.toleratedFailures.count : 0

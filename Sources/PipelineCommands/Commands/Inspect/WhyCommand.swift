@@ -57,8 +57,7 @@ struct WhyCommand: WorkspaceCommand {
                     "background": background?.json ?? .null, "notifications": .array(untold.map(Self.json)),
                 ]).prettyText())
         } else {
-            let isQueued = cause != nil && found.snapshot.isQueued
-            let why = cause.map { ": \(isQueued ? OwnedJob.queued : $0.explanation)" } ?? Self.holding(held)
+            let why = found.suspensionText.map { ": \($0)" } ?? Self.holding(held)
             console.data(
                 "job \(found.snapshot.record.id) \(Self.verb(phase)) \(phase.rawValue, phase.style)\(why)" as StyledText
             )
