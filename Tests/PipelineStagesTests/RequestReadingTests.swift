@@ -17,6 +17,20 @@ struct RequestReadingTests {
         #expect(!report.contains("has no capture"))
     }
 
+    /// The sentence was there, and nobody saw it.
+    @Test("a pattern in a selector that matches nothing is warned of, where it stands")
+    func deadPattern() throws {
+        let stage = #"""
+            { "id": "a", "kind": "compute", "service": "api", "submit": { "POST": "/a" }, "capture": { "id": "$.id" },
+              "poll": { "GET": "/a/${{ self.id }}", "status": "$.all[?match(@.state, 1)].state", "succeeded": ["done"],
+                        "capture": { "url": ["$.url", "$.all[?search(@.x, '(?i)a')].url"] } } }
+            """#
+        let found = try StageBench.plan(stage, network: ScriptedService().network).warnings.diagnostics
+        #expect(found.map(\.pointer) == ["/stages/0/poll/status", "/stages/0/poll/capture/url/1"])
+        #expect(found.first?.message == "match() takes text as its pattern; this matches nothing")
+        #expect(found.last?.message.hasPrefix("this is no I-Regexp and matches nothing: ") == true)
+    }
+
     @Test("a body beside a decorator that makes another is warned of", arguments: [#""json": 1"#, #""text": "x""#, ""])
     func secondBody(body: String) throws {
         let form = #""with": [ { "multipart": { "fields": { "a": "b" } } } ]"#

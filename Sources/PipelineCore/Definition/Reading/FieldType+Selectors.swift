@@ -7,6 +7,7 @@ extension FieldType where Value == Selector {
             var errors: [SelectorError] = []
             let selector = Selector.parse(place.node, in: findings.source, errors: &errors)
             findings.report(errors, at: place)
+            findings.warn(of: selector?.warnings ?? [], at: place)
             return selector
         }
     }
@@ -25,6 +26,7 @@ extension FieldType where Value == CaptureSet {
             let captures = CaptureSet.parse(place.node, in: findings.source, errors: &errors)
             if declares { errors += reservedNames(in: place) }
             findings.report(errors, at: place)
+            findings.warn(of: captures.entries.flatMap(\.selector.warnings), at: place)
             if declares {
                 for entry in captures.entries {
                     findings.declare(
@@ -61,6 +63,13 @@ extension DiagnosticCollector {
         for error in errors {
             let pointer = place.descendant(at: error.range.start).pointer
             report(range: error.range, pointer: pointer, error.message, hint: error.hint)
+        }
+    }
+
+    fileprivate func warn(of warnings: [SelectorError], at place: SourceLocation) {
+        for warning in warnings {
+            let pointer = place.descendant(at: warning.range.start).pointer
+            warn(range: warning.range, pointer: pointer, warning.message, hint: warning.hint)
         }
     }
 }
