@@ -15,12 +15,6 @@ extension JobSnapshot {
     /// Before this the step must begin, or go on: ``pressing(_:in:)``.
     package func mustBeginBy(_ key: StepKey, in plan: Plan) -> Timestamp? { pressing(key, in: plan)?.mustActBefore }
 
-    /// The earliest of these times over all steps that have not ended.
-    package func mustActBefore(in plan: Plan) -> Timestamp? {
-        guard steps.contains(where: { $0.value.expires != nil }) else { return nil }
-        return steps.keys.compactMap { mustBeginBy($0, in: plan) }.min()
-    }
-
     /// Returns when the step's deadline passes; nil for none, or while an expression for it has no value.
     package func deadline(of key: StepKey, in plan: Plan, scope: @autoclosure () -> Scope) -> Timestamp? {
         guard let setting = plan.stage(key.stage)?.deadline, let started = steps[key]?.started,

@@ -23,9 +23,6 @@ package struct Redactor: Sendable {
         self.init(secrets.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
     }
 
-    /// True if there is nothing to look for.
-    package var isEmpty: Bool { patterns.isEmpty }
-
     /// Adds more values, such as secret captures.
     package mutating func add(_ more: [(name: String, value: String)]) {
         secrets += more

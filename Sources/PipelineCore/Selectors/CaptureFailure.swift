@@ -1,6 +1,6 @@
 /// An answer that does not hold what a capture looks for; data that the stage decides by.
 ///
-/// The message may quote the answer: it goes through a ``Redactor`` before anybody sees it.
+/// The sentence may quote the answer: it goes through a ``Redactor`` before anybody sees it.
 package struct CaptureFailure: Error, Sendable, Hashable {
     /// The capture's name; nil for a selector that stands alone.
     package let capture: String?
@@ -8,7 +8,7 @@ package struct CaptureFailure: Error, Sendable, Hashable {
     package let selector: String
     /// The thing that was found instead, as a clause: `$.id matches nothing`.
     package let finding: String
-    /// The answer: its status, URL (without user, query and fragment) and the start of its body.
+    /// The answer: its status and its URL, without user, query and fragment.
     package let answer: String
     /// A way to mend the selector, when that can be told.
     package let hint: String?
@@ -27,17 +27,10 @@ package struct CaptureFailure: Error, Sendable, Hashable {
     /// The end of a finding that is of several values.
     static let several = "matches more than one value"
 
-    /// The whole as one sentence.
-    package var message: String {
-        let start = capture.map { "the capture \"\($0)\": " } ?? ""
-        return "\(start)\(finding) in \(answer)"
-    }
-
-    /// The message without the start of the body, for those that show the body next to it.
+    /// The whole as one sentence; who shows it shows the body next to it.
     package var sentence: String {
         let start = capture.map { "the capture \"\($0)\": " } ?? ""
-        let place = answer.firstRange(of: ", whose body ").map { answer[..<$0.lowerBound] } ?? answer[...]
-        return "\(start)\(finding) in \(place)"
+        return "\(start)\(finding) in \(answer)"
     }
 
     func named(_ name: String) -> CaptureFailure {

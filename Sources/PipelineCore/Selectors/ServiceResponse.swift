@@ -59,20 +59,8 @@ package struct ServiceResponse: Sendable {
 }
 
 extension ServiceResponse {
-    /// The answer in a message: `the answer 200 of http://h/models/1, whose body starts with {"state":…`.
-    var summary: String {
-        let start = excerpt
-        let content = start.isEmpty ? "whose body is empty" : "whose body starts with \(start)"
-        return "the answer \(status) of \(Self.shown(url)), \(content)"
-    }
-
-    private var excerpt: String {
-        let start = String(decoding: body.prefix(480), as: UTF8.self)
-        var text = ""
-        for word in start.split(whereSeparator: \.isWhitespace) { text += text.isEmpty ? word : " \(word)" }
-        let visible = text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : Character($0) }
-        return String(visible.prefix(160)) + (visible.count > 160 || body.count > 480 ? "…" : "")
-    }
+    /// The answer in a message: `the answer 200 of http://h/models/1`.
+    var summary: String { "the answer \(status) of \(Self.shown(url))" }
 
     /// Queries of signed URLs and users hold secrets that no redactor knows.
     private static func shown(_ url: String) -> String {

@@ -118,10 +118,7 @@ import Testing
         } catch {
             #expect(error.finding == finding)
             #expect(error.hint == hint)
-            #expect(
-                error.answer
-                    == #"the answer 201 of http://h:1/v1/submit?…, whose body starts with {"id": "j1", "state": ["RUNNING", "REQUEUED"], "none": null, "n": 1.50, "files": [{"url": "a/b"}, {"url": "/c"}], "a/b": {"~": 3}, "log": "10%\n35%"}"#
-            )
+            #expect(error.answer == "the answer 201 of http://h:1/v1/submit?…")
         }
     }
 
@@ -129,17 +126,12 @@ import Testing
     func bodies() throws {
         let page = ServiceResponse(
             status: 502, url: "http://h/p",
-            body: Array("<html>\n  <b>Bad\u{7}  Gateway</b>\(String(repeating: "x", count: 500))".utf8))
+            body: Array("<html>Bad Gateway".utf8))
         let failure = #expect(throws: CaptureFailure.self) { try Self.selector(#""$.id""#).value(in: page) }
         #expect(failure?.finding.hasPrefix("$.id cannot be looked up: the body is not JSON (at byte 0, ") == true)
-        #expect(
-            failure?.answer.hasPrefix(
-                "the answer 502 of http://h/p, whose body starts with <html> <b>Bad\u{FFFD} Gateway</b>xxx") == true)
-        #expect(failure?.answer.hasSuffix("x…") == true)
-        #expect((failure?.answer.count ?? 999) < 230)
         let empty = ServiceResponse(status: 204, url: "http://h/p")
         let nothing = #expect(throws: CaptureFailure.self) { try Self.selector(#""$.id""#).value(in: empty) }
-        #expect(nothing?.message == "$.id matches nothing in the answer 204 of http://h/p, whose body is empty")
+        #expect(nothing?.sentence == "$.id matches nothing in the answer 204 of http://h/p")
         #expect(try Self.selector(#""$.id?""#).value(in: empty) == .null)
         #expect(try Self.selector(#""$.id[]""#).value(in: empty) == [])
         #expect(throws: CaptureFailure.self) { try Self.selector(#""$.id?""#).value(in: page) }
@@ -240,9 +232,7 @@ import Testing
         let failure = #expect(throws: CaptureFailure.self) {
             try captures.values(in: ServiceResponse(status: 200, url: "http://h", body: Array("{}".utf8)))
         }
-        #expect(
-            failure?.message
-                == "the capture \"b\": $.id matches nothing in the answer 200 of http://h, whose body starts with {}")
+        #expect(failure?.sentence == "the capture \"b\": $.id matches nothing in the answer 200 of http://h")
     }
 
     @Test("all mistakes of a set of captures are told")
