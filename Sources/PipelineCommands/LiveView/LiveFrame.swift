@@ -113,7 +113,7 @@ struct LiveFrame {
         let share = min(1, Double(done) / Double(total))
         let percent = "\(Int(share * 100)) %"
         let sizes = "\(SizeText.describe(done)) of \(SizeText.describe(total))"
-        let rate = line.rate.flatMap { $0 > 0 ? "\(SizeText.describe(Int64($0)))/s" : nil }
+        let rate = line.rate.flatMap { $0 > 0 ? RateText.describe($0) : nil }
         let left = line.rate.flatMap {
             $0 > 0 && done < total ? "\(DurationText.rounded(Double(total - done) / $0)) left" : nil
         }

@@ -16,6 +16,6 @@ package enum PercentageText {
         return halves.allSatisfy { half in !half.isEmpty && half.allSatisfy { ("0"..."9").contains($0) } }
     }
 
-    /// A rounded wording for messages: `12.5 %`.
-    package static func describe(_ fraction: Double) -> String { "\(UnitText.oneDecimal(fraction * 100)) %" }
+    /// A rounded wording for people: `13 %`.
+    package static func describe(_ fraction: Double) -> String { "\(Int((fraction * 100).rounded())) %" }
 }

@@ -21,12 +21,8 @@ package enum RateText {
         SizeText.bareNumber(digits, kind: "rate", suffix: "/s")
     }
 
-    /// A rounded wording for messages, in powers of 1000: `1.2 MB/s`.
+    /// A rounded wording for people: `1.2 MiB/s`.
     package static func describe(_ bytesPerSecond: Double) -> String {
-        let scales: [(String, Double)] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)]
-        guard bytesPerSecond.isFinite, let scale = scales.first(where: { bytesPerSecond >= $0.1 * 0.99995 }) else {
-            return "\(bytesPerSecond.isFinite ? Int(bytesPerSecond.rounded()) : 0) B/s"
-        }
-        return "\(UnitText.oneDecimal(bytesPerSecond / scale.1)) \(scale.0)/s"
+        "\(SizeText.describe(Int64(bytesPerSecond)))/s"
     }
 }

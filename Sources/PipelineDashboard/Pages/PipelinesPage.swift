@@ -37,10 +37,10 @@ struct PipelinesPage {
         let runs = try await view.journal.runs(of: name, limit: 40)
         let rows = stages.map { stage -> [Markup] in
             let held: Markup =
-                stage.held90.map { "\(Self.percent($0))<small>of \(stage.foretold)</small>" } ?? Page.nothing
+                stage.held90.map { "\(PercentageText.describe($0))<small>of \(stage.foretold)</small>" } ?? Page.nothing
             return [
                 "\(stage.stage)", "\(stage.count)", page.span(stage.p50), page.span(stage.p90), held,
-                stage.throughput.map { "\(SizeText.describe(Int64($0)))/s" } ?? Page.nothing,
+                stage.throughput.map { "\(RateText.describe($0))" } ?? Page.nothing,
                 "\((stage.polls * 10).rounded() / 10 == 0 ? "0" : "\((stage.polls * 10).rounded() / 10)")",
             ]
         }
@@ -57,6 +57,4 @@ struct PipelinesPage {
             <div class="figures">\(Array(pictures))</div></section>
             """
     }
-
-    private static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
 }

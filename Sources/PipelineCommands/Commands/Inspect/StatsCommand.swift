@@ -119,9 +119,10 @@ struct StatsCommand: WorkspaceCommand {
         var line =
             "  \(stage.stage): \(stage.count == 1 ? "once" : "\(stage.count) times"), half within \(seconds(stage.p50)), "
         line += "90 % within \(seconds(stage.p90))"
-        if let throughput = stage.throughput { line += ", \(SizeText.describe(Int64(throughput)))/s" }
+        if let throughput = stage.throughput { line += ", \(RateText.describe(throughput))" }
         if let half = stage.held50, let most = stage.held90 {
-            line += "; of \(stage.foretold) estimates p50 held in \(percent(half)), p90 in \(percent(most))"
+            let (half, most) = (PercentageText.describe(half), PercentageText.describe(most))
+            line += "; of \(stage.foretold) estimates p50 held in \(half), p90 in \(most)"
         }
         return line
     }
@@ -158,7 +159,6 @@ struct StatsCommand: WorkspaceCommand {
     }
 
     private static func rounded(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
-    private static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
     private static func seconds(_ value: Double) -> String {
         value < 10 ? "\((value * 100).rounded() / 100) s" : DurationText.describe(.seconds(Int(value.rounded())))
     }
