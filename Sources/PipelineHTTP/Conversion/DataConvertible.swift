@@ -17,8 +17,6 @@ public struct ConversionFailure: Error, Sendable, Equatable {
 
 /// The output of a request whose answer's body does not matter.
 public struct Empty: DataConvertible, Equatable {
-    /// No output.
-    public init() {}
     /// Reads nothing of the body.
     public init(body: [UInt8]) {}
 }

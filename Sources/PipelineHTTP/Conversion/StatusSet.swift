@@ -2,20 +2,13 @@
 public struct StatusSet: Sendable, Equatable {
     private let ranges: [ClosedRange<Int>]
 
-    /// The statuses that are listed, or that lie in one of the ranges.
+    /// The statuses that lie in one of the ranges.
     public init(_ ranges: [ClosedRange<Int>]) {
         self.ranges = ranges
     }
 
-    /// The statuses that are listed, or that lie in one of the ranges.
-    public init(_ statuses: Int...) {
-        self.ranges = statuses.map { $0...$0 }
-    }
-
     /// 200 to 299.
     public static let success = StatusSet([200...299])
-    /// Every status.
-    public static let any = StatusSet([100...999])
 
     /// Returns whether the status is one of them.
     public func contains(_ status: Int) -> Bool {

@@ -127,27 +127,6 @@ extension JSON {
     }
 }
 
-extension FieldType where Value == Double {
-    /// A number within bounds.
-    public static func number(_ bounds: ClosedRange<Double>) -> FieldType {
-        let (least, most) = (JSONNumber(bounds.lowerBound), JSONNumber(bounds.upperBound))
-        let example = "for example \(JSONNumber(bounds.example).literal)"
-        return FieldType(schema: ["type": "number", "minimum": .number(least), "maximum": .number(most)]) {
-            place, findings in
-            guard case .number(let number) = place.node.content else {
-                findings.report(
-                    place, "this must be a number, not \(place.node.json.kindName)",
-                    hint: place.plainHint { Double($0) != nil } ?? example)
-                return nil
-            }
-            if bounds.contains(number.double) { return number.double }
-            findings.report(
-                place, "\(number.literal) is not a number from \(least.literal) to \(most.literal)", hint: example)
-            return nil
-        }
-    }
-}
-
 extension FieldType where Value: RawRepresentable, Value.RawValue == String, Value: CaseIterable {
     /// One of a fixed set of words.
     public static func word(_ noun: String) -> FieldType {
