@@ -24,14 +24,7 @@ package struct DashboardOptions: Sendable {
         token = try tokenFile.map { path throws(StepFailure) in try Self.token(path) }
         var base = basePath
         while base.hasSuffix("/") { base.removeLast() }
-        let isPath = base.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), 0x2D, 0x2E, 0x2F, 0x5F, 0x7E:
-                true
-            default: false
-            }
-        }
+        let isPath = base.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-./_~".utf8.contains($0) }
         guard base.isEmpty || (base.hasPrefix("/") && !base.hasPrefix("//") && isPath) else {
             throw StepFailure("'\(basePath)' is no path", hint: "write it as in --base-path /tools/pipeline")
         }

@@ -1,3 +1,4 @@
+import Encodings
 import PipelineSQL
 
 /// A statement as it is written, with named parameters (`:job`), and as the server takes it (`$1`).
@@ -45,12 +46,7 @@ struct PostgresStatement {
     }
 
     private static func isNamePart(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        byte.isASCIIAlphanumeric || byte == UInt8(ascii: "_")
     }
 }
 

@@ -175,14 +175,7 @@ extension ClosedService {
 enum ShellWord {
     /// The word in quotes where it needs them.
     static func quoted(_ word: String) -> String {
-        let isPlain = word.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), 0x2B...0x2F, 0x3A, 0x40, 0x5F, 0x80...:
-                true
-            default: false
-            }
-        }
+        let isPlain = word.utf8.allSatisfy { $0.isASCIIAlphanumeric || "+,-./:@_".utf8.contains($0) || $0 >= 0x80 }
         return isPlain && !word.isEmpty ? word : CurlLine.quoted(word)
     }
 }

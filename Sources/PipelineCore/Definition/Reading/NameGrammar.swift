@@ -54,8 +54,7 @@ public enum NameGrammar: Sendable {
 
     /// The text with what may not stand in it replaced by `-`.
     private func mended(_ text: String) -> String {
-        let isLetter = { (byte: UInt8) in (97...122).contains(byte) || (65...90).contains(byte) }
-        let bytes = text.utf8.map { isLetter($0) || (48...57).contains($0) || ($0 == 95 && self == .stage) ? $0 : 45 }
+        let bytes = text.utf8.map { $0.isASCIIAlphanumeric || ($0 == 95 && self == .stage) ? $0 : 45 }
         let name = String(decoding: bytes, as: UTF8.self).split(separator: "-").joined(separator: "-")
         let isOneWord = self == .stage && !name.contains("-")
         return isOneWord ? name.prefix(1).lowercased() + name.dropFirst() : name.lowercased()

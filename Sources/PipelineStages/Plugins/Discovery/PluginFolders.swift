@@ -68,14 +68,7 @@ package struct PluginFolders: Sendable, Hashable {
     /// `[a-z][a-zA-Z0-9_-]*`: what can stand as a kind in a document.
     static func isName(_ text: String) -> Bool {
         guard let first = text.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else { return false }
-        return text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
+        return text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) }
     }
 
     static func isProgram(_ path: String) -> Bool { isFile(path) && access(path, X_OK) == 0 }
