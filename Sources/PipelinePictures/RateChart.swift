@@ -4,23 +4,20 @@ import PipelineKit
 /// The number of items of a batch that ended in each slot of time, those that failed on top.
 package struct RateChart: Sendable {
     private let slots: [(good: Int, bad: Int)]
-    private let start: Timestamp
     private let slot: Double
 
     private static let (first, last, top, bottom) = (48.0, 700.0, 14.0, 160.0)
     /// That many columns are as many as can be told apart.
     package static let columns = 60
 
-    /// - Parameters:
-    ///   - start: when the first slot begins; `slot` is its length.
-    package init(_ ends: [ItemEnds], from start: Timestamp, slot: Duration) {
+    /// - Parameter slot: the length of each slot.
+    package init(_ ends: [ItemEnds], slot: Duration) {
         let count = min(Self.columns, max(1, (ends.map(\.slot).max() ?? 0) + 1))
         var slots = [(good: Int, bad: Int)](repeating: (0, 0), count: count)
         for end in ends where end.slot < count && end.slot >= 0 {
             if end.state == .succeeded { slots[end.slot].good += end.count } else { slots[end.slot].bad += end.count }
         }
         self.slots = slots
-        self.start = start
         self.slot = max(slot.seconds, 0.001)
     }
 

@@ -360,8 +360,7 @@ extension PostgresConnection {
             library.errorField(result, Int32(code.asciiValue ?? 0)).map { address.redacted(String(cString: $0)) }
         }
         return PostgresError(
-            kind: .statement, state: field("C"), message: field("M") ?? connectionMessage, hint: field("H"),
-            constraint: field("n"))
+            kind: .statement, state: field("C"), message: field("M") ?? connectionMessage, hint: field("H"))
     }
 
     private var connectionMessage: String {

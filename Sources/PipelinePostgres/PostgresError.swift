@@ -3,8 +3,6 @@ package struct PostgresError: Error, Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         /// libpq is not there, or too old.
         case library
-        /// The address can't be read.
-        case address
         /// No connection could be made.
         case refused
         /// The connection broke: nobody knows whether what was sent was done.
@@ -18,17 +16,12 @@ package struct PostgresError: Error, Sendable, Hashable {
     package var state: String?
     package let message: String
     package var hint: String?
-    /// The constraint that a statement broke.
-    package var constraint: String?
 
-    package init(
-        kind: Kind, state: String? = nil, message: String, hint: String? = nil, constraint: String? = nil
-    ) {
+    package init(kind: Kind, state: String? = nil, message: String, hint: String? = nil) {
         self.kind = kind
         self.state = state
         self.message = message
         self.hint = hint
-        self.constraint = constraint
     }
 
     /// Returns whether the same transaction may succeed when it is sent again: another one was in its way.

@@ -29,7 +29,7 @@ struct MarkupTests {
         Histogram(title: "one", durations: [0], promised: nil).picture,
         RateChart(
             [ItemEnds(slot: 0, state: .succeeded, count: 3), ItemEnds(slot: 2, state: .failed, count: 1)],
-            from: .epoch, slot: .seconds(60)
+            slot: .seconds(60)
         ).picture,
         BytesChart([exchange], from: .epoch).picture,
     ]

@@ -36,7 +36,7 @@ struct BackgroundBlockedStep {
                 Self.asksMoment(key, step, stage, job, scope: table.currentScope(for: key))
             {
                 let limit = job.mustBeginBy(key, in: plan)
-                moment = await judge(job.momentQuestion(for: key, stage, budget: budget, mustBeginBy: limit))
+                moment = await judge(job.momentQuestion(for: stage, budget: budget, mustBeginBy: limit))
             }
             let limit = table.mustResumeBy(key)
             let next = Self.request(key, step, job, budget, before: limit).map { ledger.preview($0, at: now) }

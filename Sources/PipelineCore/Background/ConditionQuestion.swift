@@ -1,8 +1,6 @@
 /// A discretionary step that could begin: what the policies look at beside the machine.
 package struct ConditionQuestion: Sendable, Hashable {
     package var pipeline: String
-    package var job: JobID
-    package var step: StepKey
     /// Since when it could have begun.
     package var since: Timestamp
     /// Before this it must begin: what it needs expires, or its deadline would pass. Nil for no such time.
@@ -10,13 +8,8 @@ package struct ConditionQuestion: Sendable, Hashable {
     /// The pipeline's budget; the gate knows how much of it is used.
     package var budget: ResumeBudget
 
-    package init(
-        pipeline: String, job: JobID, step: StepKey, since: Timestamp, mustBeginBy: Timestamp? = nil,
-        budget: ResumeBudget
-    ) {
+    package init(pipeline: String, since: Timestamp, mustBeginBy: Timestamp? = nil, budget: ResumeBudget) {
         self.pipeline = pipeline
-        self.job = job
-        self.step = step
         self.since = since
         self.mustBeginBy = mustBeginBy
         self.budget = budget

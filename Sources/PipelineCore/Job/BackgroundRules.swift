@@ -69,7 +69,7 @@ struct BackgroundRules: Sendable {
         else { return .none }
         let limit = table.mustBeginBy(key)
         if let again = watch.conditions[key], again > table.moment.time { return .later(limit: limit) }
-        let question = table.snapshot.momentQuestion(for: key, stage, budget: table.budget, mustBeginBy: limit)
+        let question = table.snapshot.momentQuestion(for: stage, budget: table.budget, mustBeginBy: limit)
         return .now(.evaluateCondition(key, question))
     }
 

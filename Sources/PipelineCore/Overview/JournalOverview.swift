@@ -84,13 +84,11 @@ package struct OwnerSummary: Sendable, Hashable {
 
 /// A job that has ended, in short.
 package struct JobRun: Sendable, Hashable {
-    package let job: JobID
     package let started: Timestamp
     package let ended: Timestamp
     package let outcome: JobPhase
 
-    package init(job: JobID, started: Timestamp, ended: Timestamp, outcome: JobPhase) {
-        self.job = job
+    package init(started: Timestamp, ended: Timestamp, outcome: JobPhase) {
         self.started = started
         self.ended = ended
         self.outcome = outcome

@@ -37,7 +37,7 @@ struct BatchPage {
             \(facts(length))\
             \(page.section("Why it is not going on", why(failures) + closed, id: "why"))\
             \(page.section("Progress", progress + turn, id: "progress"))\
-            \(page.section("Rate", page.figure(RateChart(ends, from: record.started, slot: .seconds(slot)).picture), id: "rate"))\
+            \(page.section("Rate", page.figure(RateChart(ends, slot: .seconds(slot)).picture), id: "rate"))\
             \(page.section("Failures", self.failures(failures), id: "failures"))\
             \(page.section("Slowest", self.slowest(slowest), id: "slowest"))
             """)

@@ -189,12 +189,12 @@ extension OverviewReader {
     func runs(of pipeline: String, limit: Int) throws(JournalFailure) -> [JobRun] {
         try all(
             """
-            SELECT id, started, ended, outcome FROM jobs WHERE pipeline = :pipeline AND outcome IS NOT NULL
+            SELECT started, ended, outcome FROM jobs WHERE pipeline = :pipeline AND outcome IS NOT NULL
             ORDER BY id DESC LIMIT :limit
             """, ["pipeline": pipeline, "limit": limit]
         ) { row in
             JobRun(
-                job: JobID(row.text("id")), started: row.time("started"), ended: row.time("ended"),
+                started: row.time("started"), ended: row.time("ended"),
                 outcome: JobPhase(rawValue: row.text("outcome")) ?? .failed)
         }.reversed()
     }

@@ -22,8 +22,7 @@ import Testing
         budget: ResumeBudget = .tight
     ) -> ConditionEvaluation {
         let question = ConditionQuestion(
-            pipeline: "p", job: JobID("j"), step: StepKey(stage: "s"), since: .at(0), mustBeginBy: mustBeginBy,
-            budget: budget)
+            pipeline: "p", since: .at(0), mustBeginBy: mustBeginBy, budget: budget)
         return ConditionEvaluator.judge(
             ConditionFacts(question: question, conditions: conditions, used: used, now: .at(waited)))
     }

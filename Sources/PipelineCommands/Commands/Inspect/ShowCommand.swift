@@ -75,7 +75,7 @@ struct ShowCommand: WorkspaceCommand {
             let length = max(1, ((snapshot.ended ?? now) - record.started).seconds)
             let slot = Duration.seconds((length / Double(RateChart.columns)).rounded(.up))
             let ends = try await journal.itemEnds(of: record.id, since: record.started, slot: slot)
-            return [RateChart(ends, from: record.started, slot: slot).picture].compactMap(\.self)
+            return [RateChart(ends, slot: slot).picture].compactMap(\.self)
         }
         let plan = try? await workspace.plan(of: record)
         let order = plan.map { ($0.stages + $0.finally).map(\.id) } ?? []

@@ -3,8 +3,6 @@ package import JSONPath
 /// The time left of a whole job: the longest way through the stages that have not ended.
 package struct JobEstimate: Sendable, Hashable {
     private let sketch: QuantileSketch
-    /// Stages of which nothing is known: they count for nothing, so that the job takes at least as long as is said.
-    package let unknown: [String]
     /// True if an interval that it rests on is contradicted by its own history (``Estimate/isContradicted``).
     package let isContradicted: Bool
 
@@ -17,7 +15,6 @@ package struct JobEstimate: Sendable, Hashable {
         _ job: JobSnapshot, plan: Plan, estimates: [String: Estimate], heldBack: (StepKey) -> Double = { _ in 0 }
     ) {
         var ways: [String: QuantileSketch] = [:]
-        var unknown: [String] = []
         var isKnown = false
         for stage in plan.stages {
             let before = stage.needs.compactMap { ways[$0] }.reduce(QuantileSketch.zero) { $0.beside($1) }
@@ -34,8 +31,8 @@ package struct JobEstimate: Sendable, Hashable {
                 ways[stage.id] = state == .pending ? before.beside(held) + own : (before + own).beside(held)
                 isKnown = true
             } else {
+                // A stage of which nothing is known counts for nothing: the job takes at least as long as is said.
                 ways[stage.id] = before.beside(held)
-                if stage.stage.work != .local { unknown.append(stage.id) }
             }
         }
         guard isKnown else { return nil }
@@ -43,7 +40,6 @@ package struct JobEstimate: Sendable, Hashable {
         let passed = Set(plan.stages.flatMap(\.needs))
         sketch = plan.stages.filter { !passed.contains($0.id) }.compactMap { ways[$0.id] }
             .reduce(QuantileSketch.zero) { $0.beside($1) }
-        self.unknown = unknown
         isContradicted = plan.stages.contains { stage in
             job.steps[StepKey(stage: stage.id)]?.state.isEnded != true && estimates[stage.id]?.isContradicted == true
         }
