@@ -50,6 +50,13 @@ public final class DiagnosticCollector {
         if known.insert(diagnostic).inserted { diagnostics.append(diagnostic) }
     }
 
+    /// Notes the mistakes that a schema found.
+    package func report(_ mistakes: [Diagnostic]) {
+        for mistake in mistakes {
+            report(range: mistake.range, pointer: mistake.pointer, mistake.message, hint: mistake.hint)
+        }
+    }
+
     /// Notes a mistake that earlier versions took for none: a warning in the document of a job that was begun.
     package func reportLately(range: SourceRange, pointer: String, _ message: String, hint: String? = nil) {
         guard isBegun else { return report(range: range, pointer: pointer, message, hint: hint) }

@@ -49,7 +49,7 @@ enum PluginKind {
         return (schema["properties"]?.object ?? [:]).map { name, property in
             let checked = JSONSchema(property)
             let type = FieldType<SourceLocation>(schema: JSON.schemaWithTemplates(property)) { place, findings in
-                report(checked.mistakes(at: place), to: findings)
+                findings.report(checked.mistakes(at: place))
                 return place
             }
             let examples = property["examples"]?.array ?? []
@@ -63,28 +63,12 @@ enum PluginKind {
         for field in fields {
             _ = field.isRequired ? reading.reader.required(field) : reading.reader.optional(field)
         }
-        report(rest.mistakes(at: place(of: reading)), to: reading.findings)
-    }
-
-    private static func report(_ mistakes: [Diagnostic], to findings: DiagnosticCollector) {
-        for mistake in mistakes {
-            findings.report(
-                range: mistake.range, pointer: mistake.pointer, mistake.message, hint: mistake.hint)
-        }
+        reading.findings.report(rest.mistakes(at: place(of: reading)))
     }
 
     /// The configuration: the stage's keys but the common ones, its strings templates.
     private static func configuration(of reading: StageReading) -> JSONTemplate? {
-        let place = place(of: reading)
-        var errors: [ExpressionError] = []
-        let template = JSONTemplate.parse(
-            place.node, in: reading.findings.source, optionalMembers: false, errors: &errors)
-        for error in errors {
-            let pointer = place.descendant(at: error.range.start).pointer
-            reading.findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
-        }
-        reading.findings.use(template.references, namesFile: template.namesFile, roots: .request, at: place)
-        return errors.isEmpty ? template : nil
+        FieldType<JSONTemplate>.json(optionalMembers: false).read(place(of: reading), reading.findings)
     }
 
     private static func place(of reading: StageReading) -> SourceLocation {

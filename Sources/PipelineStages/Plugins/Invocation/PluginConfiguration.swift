@@ -16,21 +16,14 @@ struct PluginConfiguration: Sendable {
         findings: DiagnosticCollector
     ) {
         let before = findings.diagnostics.count
-        for mistake in schema.mistakes(at: place) {
-            findings.report(range: mistake.range, pointer: mistake.pointer, mistake.message, hint: mistake.hint)
-        }
-        var errors: [ExpressionError] = []
-        template = JSONTemplate.parse(place.node, in: findings.source, optionalMembers: false, errors: &errors)
-        for error in errors {
-            let pointer = place.descendant(at: error.range.start).pointer
-            findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
-        }
-        findings.use(template.references, namesFile: template.namesFile, roots: roots, at: place)
+        findings.report(schema.mistakes(at: place))
+        let template = FieldType<JSONTemplate>.json(roots, optionalMembers: false).read(place, findings)
+        guard let template, findings.diagnostics.count == before else { return nil }
+        self.template = template
         isSecret = template.references.contains(where: findings.isSecret)
         self.program = program
         self.schema = schema
         range = place.node.range
-        guard findings.diagnostics.count == before else { return nil }
     }
 
     /// The configuration for these values of names, checked again now that they are known.
