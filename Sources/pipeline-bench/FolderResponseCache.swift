@@ -1,3 +1,4 @@
+import CLibrary
 import Foundation
 import PipelineHTTP
 import PipelineKit

@@ -79,7 +79,7 @@ struct CacheFiles: Sendable {
     private func removeEarlier() {
         for version in 1..<Self.version { removeDatabase(version) }
         let files = folder.path + "/cache"
-        for name in FolderEntries.names(files) { unlink(files + "/" + name) }
+        for name in FolderContent.names(files) { unlink(files + "/" + name) }
         rmdir(files)
     }
 }

@@ -79,7 +79,7 @@ package final class Owners: Sendable {
 
     /// Sends a datagram to every owner of the state folder, those of this process too.
     func tellAll(_ message: OwnerMessage) {
-        for name in FolderEntries.names(folder.owners) where name.hasSuffix(".sock") {
+        for name in FolderContent.names(folder.owners) where name.hasSuffix(".sock") {
             _ = send(message, to: OwnerID(String(name.dropLast(5))))
         }
     }
@@ -157,14 +157,14 @@ extension Owners {
 
     /// Removes locks and sockets of owners that are gone. A lock's file is only removed while it is locked here.
     private func removeTraces() {
-        let names = FolderEntries.names(folder.owners)
+        let names = FolderContent.names(folder.owners)
         for name in names where name.hasSuffix(".lock") {
             guard let lock = FileLock(path(name)) else { continue }
             unlink(path(String(name.dropLast(5)) + ".sock"))
             unlink(path(name))
             _ = consume lock
         }
-        let locks = Set(FolderEntries.names(folder.owners).filter { $0.hasSuffix(".lock") })
+        let locks = Set(FolderContent.names(folder.owners).filter { $0.hasSuffix(".lock") })
         for name in names where name.hasSuffix(".sock") && !locks.contains(String(name.dropLast(5)) + ".lock") {
             unlink(path(name))
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CLibrary
 import JSONPath
 import PipelineCore
 import PipelineKit

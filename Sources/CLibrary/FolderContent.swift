@@ -1,5 +1,3 @@
-import CLibrary
-
 /// The entries of a folder.
 package enum FolderContent {
     /// The names in the folder, sorted, without `.` and `..`; none when it can't be read.
