@@ -1,9 +1,12 @@
 extension JSON {
     /// The value as compact JSON, without white space.
-    public var text: String {
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The value as compact JSON in UTF-8.
+    package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         write(into: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        return bytes
     }
 
     /// The value as JSON for people: one member or element a line.

@@ -25,6 +25,16 @@ package struct ServiceResponse: Sendable {
         parsed = ParsedBody()
     }
 
+    /// The answer with another body, and without items.
+    package func with(body: [UInt8]) -> ServiceResponse {
+        ServiceResponse(status: status, headers: headers, url: url, body: body)
+    }
+
+    /// The answer with the items of all pages.
+    package func with(items: JSON?) -> ServiceResponse {
+        ServiceResponse(status: status, headers: headers, url: url, body: body, items: items)
+    }
+
     /// The values of a header, each line one; names are compared without case (RFC 9110, section 5.1).
     package func header(_ name: String) -> [String] {
         let wanted = name.lowercased()

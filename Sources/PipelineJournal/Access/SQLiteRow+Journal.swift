@@ -13,11 +13,7 @@ extension Timestamp: SQLiteValue {
 }
 
 extension JSON: SQLiteValue {
-    package var parameter: SQLParameter {
-        var bytes: [UInt8] = []
-        write(into: &bytes)
-        return .utf8(bytes)
-    }
+    package var parameter: SQLParameter { .utf8(bytes) }
 
     package func bind(to statement: SQLiteStatement, at index: Int32) -> Int32 {
         statement.bindText(at: index) { write(into: &$0) }

@@ -44,7 +44,7 @@ package struct AssertionFiles: AssertionRecorder {
         let before = (try? JSON.parse(Self.read(descriptor))).flatMap(Self.entry)
         let entry = Entry(
             failure: failure, version: version, count: (before?.count ?? 0) + 1, first: before?.first ?? now, last: now)
-        let bytes = Array(Self.json(entry).text.utf8)
+        let bytes = Self.json(entry).bytes
         guard pwrite(descriptor, bytes, bytes.count, 0) == bytes.count else { return }
         ftruncate(descriptor, off_t(bytes.count))
     }

@@ -259,6 +259,6 @@ struct SourceItems {
 
     /// Sixteen hex digits of SHA-256 over the members in their canonical form: `1` and `1.0` are one.
     private static func digest(_ members: JSONObject) -> String {
-        String(SHA256.hash(data: Array(JSON.object(members).canonical.text.utf8)).hex.prefix(16))
+        String(SHA256.hash(data: JSON.object(members).canonical.bytes).hex.prefix(16))
     }
 }

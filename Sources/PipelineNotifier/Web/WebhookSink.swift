@@ -34,7 +34,7 @@ struct WebhookSink: NotificationSink {
     }
 
     func deliver(_ notification: JobNotification) async throws(NotificationFailure) {
-        let bytes = Array((body ?? notification.json).text.utf8)
+        let bytes = (body ?? notification.json).bytes
         // A request that asks for a page has no body, unless the author gave it one.
         let isBare = method == .get && body == nil
         var request = RequestDescription(method: method, url: url, query: query, body: isBare ? .none : .bytes(bytes))

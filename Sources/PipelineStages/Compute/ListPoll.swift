@@ -111,7 +111,7 @@ struct ListPoll {
                 return left.count > 1 ? await ask(left, in: group, until: deadline).found : [:]
             }
             for case (let id, let entry?) in turn.known {
-                found[id] = ServiceResponse(status: 200, headers: [], url: entry.url, body: entry.body)
+                found[id] = ServiceResponse(status: 200, url: entry.url, body: entry.body)
             }
             if !turn.ask.isEmpty {
                 let entries = turn.ask.count > 1 ? await ask(turn.ask, in: group, until: deadline).found : [:]
@@ -183,8 +183,7 @@ struct ListPoll {
                 deadline.limit(&$0)
             }
             for item in page.items {
-                let entry = ServiceResponse(
-                    status: 200, headers: [], url: page.answer.url, body: Array(item.text.utf8))
+                let entry = ServiceResponse(status: 200, url: page.answer.url, body: item.bytes)
                 guard let id = Self.text(list.id.lenientValue(in: entry)), wanted.contains(id) else { continue }
                 // Two entries that differ say nothing.
                 if let before = found[id], before.body != entry.body { doubtful.insert(id) }

@@ -31,8 +31,7 @@ struct PollFind: Sendable {
                 try condition.evaluateCondition(in: scope)
             }
             guard isIt else { continue }
-            return ServiceResponse(
-                status: answer.status, headers: answer.headers, url: answer.url, body: Array(item.text.utf8))
+            return answer.with(body: item.bytes)
         }
         return nil
     }

@@ -121,9 +121,7 @@ extension DownloadOrder {
     func judged(_ arrival: DownloadArrival) -> ServiceResponse {
         let answer = arrival.answer
         guard answer.body.isEmpty else { return answer }
-        return ServiceResponse(
-            status: answer.status, headers: answer.headers, url: answer.url,
-            body: start(of: arrival.part, min(arrival.bytes, Self.mostJudged)))
+        return answer.with(body: start(of: arrival.part, min(arrival.bytes, Self.mostJudged)))
     }
 
     /// A file that has the name already ends the download at once, if it is known to be the one that is wanted. Any other is

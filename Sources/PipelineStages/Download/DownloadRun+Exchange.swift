@@ -89,9 +89,8 @@ extension DownloadRun {
                 digests = snapshot.digests
                 return .more
             }
-            let answer = ServiceResponse(
-                status: response.status, headers: response.headers.map { ($0.name.rawName, $0.value) },
-                url: response.url, body: try order.smallBody(part, snapshot.position))
+            let body = try order.smallBody(part, snapshot.position)
+            let answer = order.requests.answer(of: response).with(body: body)
             return .whole(
                 DownloadArrival(
                     part: part, path: path, bytes: snapshot.position, digests: snapshot.digests,

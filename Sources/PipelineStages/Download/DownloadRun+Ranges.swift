@@ -98,9 +98,7 @@ extension DownloadRun {
         checkpoint.ranges = nil
         // Nothing was left to fetch: the answer that captures are taken from says that there is nothing more.
         guard let (response, rendered) = last else { return .more }
-        let answer = ServiceResponse(
-            status: response.status, headers: response.headers.map { ($0.name.rawName, $0.value) }, url: response.url,
-            body: try order.smallBody(part, total))
+        let answer = order.requests.answer(of: response).with(body: try order.smallBody(part, total))
         return .whole(
             DownloadArrival(
                 part: part, path: path, bytes: total, digests: digests, answer: answer, rendered: rendered,

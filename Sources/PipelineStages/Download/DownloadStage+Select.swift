@@ -37,10 +37,7 @@ extension DownloadStage {
     }
 
     private static func bytes(of value: JSON) -> [UInt8] {
-        if case .string(let text) = value { return Array(text.utf8) }
-        var bytes: [UInt8] = []
-        value.write(into: &bytes)
-        return bytes
+        if case .string(let text) = value { Array(text.utf8) } else { value.bytes }
     }
 
     private func check(

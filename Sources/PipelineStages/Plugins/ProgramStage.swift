@@ -19,7 +19,7 @@ struct ProgramStage: Stage {
     func resume(from checkpoint: ProgramCheckpoint?, in context: Context) async throws(StageFailure) -> Outcome {
         let configuration = try await resolved(in: context)
         let first = message("resume", configuration, checkpoint, context.facts)
-        let body = Array(configuration.text.utf8)
+        let body = configuration.bytes
         let end = await run(context).perform(output: settings.limits.output) { channel in
             await ProgramDialogue(
                 context: context, channel: channel, program: program, description: description, body: body

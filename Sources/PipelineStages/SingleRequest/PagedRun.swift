@@ -229,9 +229,7 @@ struct PagedRun {
     // MARK: The end
 
     private mutating func finish(_ page: PageRequest.Page) async throws(StageFailure) -> JSONObject {
-        let last = ServiceResponse(
-            status: page.answer.status, headers: page.answer.headers, url: page.answer.url, body: page.answer.body,
-            items: keepsItems ? .array(keptItems) : nil)
+        let last = page.answer.with(items: keepsItems ? .array(keptItems) : nil)
         let captures = try captures(of: last, page.rendered)
         checkpoint.isWhole = true
         // Where the last page was is of no use any more, and may hold a secret.

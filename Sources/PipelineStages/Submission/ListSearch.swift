@@ -101,11 +101,8 @@ struct ListSearch: Sendable {
         _ page: PageRequest.Page, in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> [JSON] {
         guard list.paginate?.items != nil else { return page.items }
-        let answer = ServiceResponse(
-            status: page.answer.status, headers: page.answer.headers, url: page.answer.url, body: page.answer.body,
-            items: .array(page.items))
         do throws(PageItems.Failure) {
-            return try items.items(in: answer)
+            return try items.items(in: page.answer.with(items: .array(page.items)))
         } catch {
             throw .definite(requests.failure(error.message, page.answer, of: page.rendered, in: context))
         }

@@ -151,10 +151,8 @@ struct SubmitReconciliation: Sendable {
             return unsettled("\(result.matches.count) entries of the list match")
         }
         guard let then else {
-            var body: [UInt8] = []
-            item.write(into: &body)
             return try await adopt(
-                ServiceResponse(status: result.page.answer.status, url: result.page.answer.url, body: body),
+                ServiceResponse(status: result.page.answer.status, url: result.page.answer.url, body: item.bytes),
                 result.page.rendered, in: context, accept: accept)
         }
         return try await fetched(then, item, look, in: context, accept: accept)

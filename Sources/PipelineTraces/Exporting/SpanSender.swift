@@ -19,7 +19,7 @@ struct SpanSender: Sendable {
 
     func send(_ spans: [Span]) async -> Outcome {
         let content = TraceRequest(resource: settings.resource, version: version, spans: spans)
-        let body = settings.isJSON ? Array(content.json.text.utf8) : content.protobuf
+        let body = settings.isJSON ? content.json.bytes : content.protobuf
         var request = RequestDescription(method: .post, url: settings.url, query: [], body: .bytes(body))
         request.headers[.contentType] = settings.isJSON ? "application/json" : "application/x-protobuf"
         for (name, value) in settings.headers { try? request.setCredentialHeader(name, to: value) }

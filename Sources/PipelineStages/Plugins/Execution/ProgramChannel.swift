@@ -93,8 +93,7 @@ final class ProgramChannel {
 
     /// Sends a message; returns when the program's standard input has taken it.
     func send(_ message: JSON) async throws(PluginFault) {
-        var bytes: [UInt8] = []
-        message.write(into: &bytes)
+        var bytes = message.bytes
         bytes.append(UInt8(ascii: "\n"))
         let (writer, limit, kill, whole) = (writer, limits.writing, kill, bytes)
         let written = await withTaskGroup(of: Int?.self) { group in

@@ -178,15 +178,9 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
         guard !entries.isEmpty else { return }
         let response = requests.answer(of: response)
         let items = (try? rendered.items?.items(in: response)) ?? []
-        let page = ServiceResponse(
-            status: response.status, headers: response.headers, url: response.url, body: response.body,
-            items: .array(items))
+        let page = response.with(items: .array(items))
         // A lost submit that is found in a list has its captures taken from its entry there.
-        let entriesOfList = items.map { item in
-            var body: [UInt8] = []
-            item.write(into: &body)
-            return ServiceResponse(status: response.status, url: response.url, body: body)
-        }
+        let entriesOfList = items.map { ServiceResponse(status: response.status, url: response.url, body: $0.bytes) }
         for entry in entries {
             for source in [page] + entriesOfList {
                 for text in entry.selector.lenientValue(in: source).secretTexts {

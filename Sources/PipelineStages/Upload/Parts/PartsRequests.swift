@@ -153,9 +153,7 @@ struct PartsRequests: Sendable {
                 for entry in keep.entries { values[entry.name] = try entry.value.evaluate(in: scope) }
                 return values
             }
-        var bytes: [UInt8] = []
-        JSON.object(values).write(into: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        return JSON.object(values).text
     }
 
     func list(_ uploadID: String, after marker: Int) async throws(StageFailure) -> RenderedRequest {

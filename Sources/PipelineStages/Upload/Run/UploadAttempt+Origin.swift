@@ -18,7 +18,7 @@ extension UploadAttempt {
             // A secret is shown by its name, which stays when its value is another.
             values[place] = .string(context.redact(values[place].string ?? values[place].text))
         }
-        return context.digest(Array(JSON.array(values).text.utf8))
+        return context.digest(JSON.array(values).bytes)
     }
 }
 
