@@ -34,9 +34,8 @@ struct PracticalRegexParser {
     private mutating func branch() throws(LinearRegexError) -> RegexPattern {
         var pieces: [RegexPattern] = []
         while let scalar = reader.current, scalar != "|", scalar != ")" {
-            let start = reader.position
             guard let atom = try atom() else { continue }
-            pieces.append(try quantified(atom, from: start))
+            pieces.append(try quantified(atom))
         }
         return .sequence(pieces)
     }
@@ -142,7 +141,7 @@ struct PracticalRegexParser {
         throw reader.error("a group without “)”", at: start)
     }
 
-    private mutating func quantified(_ atom: RegexPattern, from start: Int) throws(LinearRegexError) -> RegexPattern {
+    private mutating func quantified(_ atom: RegexPattern) throws(LinearRegexError) -> RegexPattern {
         guard var bounds = try bounds() else { return atom }
         let end = reader.position
         if reader.take("?") { bounds.isLazy = true }

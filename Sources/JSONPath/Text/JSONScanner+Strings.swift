@@ -96,7 +96,7 @@ extension JSONScanner {
         case UInt8(ascii: "u"):
             let scalar = try unicodeEscape(from: start)
             decoded.append(contentsOf: UTF8.encode(scalar)!)
-        default: throw .unknownEscape(at: start, in: bytes)
+        default: throw .unknownEscape(at: start)
         }
     }
 

@@ -50,7 +50,7 @@ extension JSONScanner {
     mutating func number() throws(JSONSyntaxError) -> JSONNumber {
         let start = offset
         if current == UInt8(ascii: "-") { offset += 1 }
-        guard let first = current, first.isDigit else { throw .digitMissing(after: start, at: offset, "“-”") }
+        guard let first = current, first.isDigit else { throw .digitMissing(at: offset, after: "“-”") }
         offset += 1
         if first == UInt8(ascii: "0") {
             if let next = current, next.isDigit { throw .leadingZero(from: start) }
@@ -59,12 +59,12 @@ extension JSONScanner {
         }
         if current == UInt8(ascii: ".") {
             offset += 1
-            try digits(after: start, "the decimal point")
+            try digits(after: "the decimal point")
         }
         if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
             offset += 1
             if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { offset += 1 }
-            try digits(after: start, "the exponent's “e”")
+            try digits(after: "the exponent's “e”")
         }
         if let next = current, next.isWordByte || next == UInt8(ascii: ".") {
             throw .strayAfterNumber(from: start, at: offset)
@@ -77,8 +77,8 @@ extension JSONScanner {
         while offset < bytes.count, bytes[offset].isDigit { offset += 1 }
     }
 
-    private mutating func digits(after start: Int, _ place: String) throws(JSONSyntaxError) {
-        guard let next = current, next.isDigit else { throw .digitMissing(after: start, at: offset, place) }
+    private mutating func digits(after place: String) throws(JSONSyntaxError) {
+        guard let next = current, next.isDigit else { throw .digitMissing(at: offset, after: place) }
         skipDigits()
     }
 }

@@ -43,7 +43,7 @@ extension JSONSyntaxError {
             range: range, message: "the name “\(name)” stands twice in this object", hint: place + "keep one of them")
     }
 
-    static func digitMissing(after start: Int, at offset: Int, _ place: String) -> Self {
+    static func digitMissing(at offset: Int, after place: String) -> Self {
         Self("a digit is missing after \(place)", at: offset, length: 0, hint: "numbers look like -1, 0.5 or 1e3")
     }
 
@@ -79,7 +79,7 @@ extension JSONSyntaxError {
         Self("bytes that are not UTF-8", at: bytes.firstInvalidUTF8(in: range), hint: "save the text as UTF-8")
     }
 
-    static func unknownEscape(at offset: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Self {
+    static func unknownEscape(at offset: Int) -> Self {
         Self(
             "an escape that JSON does not have", at: offset, length: 2,
             hint: "a backslash itself is written \\\\; the escapes are \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX")

@@ -15,7 +15,7 @@ public struct AnyStage: Sendable {
 
     /// Finds the checkpoint that is kept in the transaction which starts the step, before the first call of ``resume``;
     /// nil for a stage that has none.
-    package let first: (@Sendable (Scope, JobFolders) -> [UInt8]?)?
+    package let first: (@Sendable (Scope) -> [UInt8]?)?
 
     /// Returns whether it goes on from a checkpoint without a request made of what other stages gave: with what has a place
     /// at the service, or is there whole. Nil where no checkpoint lets it.
@@ -56,7 +56,7 @@ public struct AnyStage: Sendable {
         _ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>, work: BackgroundWork = .local,
         callback: CallbackDefinition? = nil, cancelsWork: Bool = false, endsByCallback: Bool = false,
         settlesSubmit: Bool = false, writesFiles: Bool = true,
-        first: (@Sendable (Scope, JobFolders) -> Wrapped.Checkpoint?)? = nil,
+        first: (@Sendable (Scope) -> Wrapped.Checkpoint?)? = nil,
         standsAlone: (@Sendable (Wrapped.Checkpoint) -> Bool)? = nil
     ) {
         self.work = work
@@ -72,7 +72,7 @@ public struct AnyStage: Sendable {
         preflight = { start in await stage.preflight(at: start) }
         target = { start in stage.target(at: start) }
         self.first = first.map { first in
-            { @Sendable scope, folders in first(scope, folders).flatMap { try? coding.encode($0) } }
+            { @Sendable scope in first(scope).flatMap { try? coding.encode($0) } }
         }
         self.standsAlone = standsAlone.map { standsAlone in
             { @Sendable bytes in (try? coding.decode(bytes)).map(standsAlone) ?? false }

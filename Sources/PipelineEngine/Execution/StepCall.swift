@@ -90,10 +90,8 @@ final class StepCall: Sendable {
     }
 
     /// Asks a stage for the checkpoint that is kept with its start, likewise.
-    @concurrent static func first(
-        _ find: @Sendable (Scope, JobFolders) -> [UInt8]?, _ scope: Scope, _ folders: JobFolders
-    ) async -> [UInt8]? {
-        find(scope, folders)
+    @concurrent static func first(_ find: @Sendable (Scope) -> [UInt8]?, _ scope: Scope) async -> [UInt8]? {
+        find(scope)
     }
 
     /// Calls a stage's cancellation, likewise.

@@ -75,8 +75,7 @@ struct StepEvaluator: Sendable {
         guard let first = stage.stage.first, stage.forEach == nil || key.item != nil, step.checkpoint == nil else {
             return nil
         }
-        let host = await host()
-        return await StepCall.first(first, try await host.scope(), host.facts.folders)
+        return await StepCall.first(first, try await host().scope())
     }
 
     /// Evaluates what bounds the stage's items, and with `elements` what it is repeated over.

@@ -13,9 +13,7 @@ extension DownloadOrder {
         .failed(failure.tryFailure(place: context.facts.place))
     }
 
-    func reading<Value>(
-        _ path: String, _ work: () throws(FileFailure) -> Value
-    ) throws(StageFailure) -> Value {
+    func reading<Value>(_ work: () throws(FileFailure) -> Value) throws(StageFailure) -> Value {
         do throws(FileFailure) {
             return try work()
         } catch {

@@ -20,7 +20,7 @@ extension DownloadOrder {
             if let digest = piece.digest {
                 claims.insert(PartNote(start: piece.start, end: piece.position, proof: digest), at: 0)
             }
-            let (end, digests) = try reading(part.path) { () throws(FileFailure) in
+            let (end, digests) = try reading { () throws(FileFailure) in
                 try part.proven(claims, from: piece.start, .proving(claims.algorithms))
             }
             map.pieces[index].done = end - piece.start
@@ -36,7 +36,7 @@ extension DownloadOrder {
     ) throws(StageFailure) -> RangeProgress.Front {
         guard end > front.position else { return front }
         var extended = front
-        let isThere = try reading(part.path) { () throws(FileFailure) in
+        let isThere = try reading { () throws(FileFailure) in
             try part.read(front.position..<end) { extended.digests.update($0) }
         }
         guard isThere else { throw local(FileFailure(action: "read", path: part.path, code: EIO)) }

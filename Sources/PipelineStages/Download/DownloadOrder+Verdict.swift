@@ -31,7 +31,7 @@ extension DownloadOrder {
         }
         if let known = arrival.digests.hex(digest.algorithm) { return known }
         let path = arrival.part.path
-        return try reading(path) { () throws(FileFailure) in try digest.actual(of: path) } ?? ""
+        return try reading { () throws(FileFailure) in try digest.actual(of: path) } ?? ""
     }
 
     /// Returns whether the header that the author counts on, if any, has given a digest.
@@ -62,7 +62,7 @@ extension DownloadOrder {
     ) throws(StageFailure) -> DownloadCheckpoint.Verified {
         guard wanted.asksForDigest, verified.sha256 == nil else { return verified }
         var verified = verified
-        verified.sha256 = try reading(path) { () throws(FileFailure) in try FileDigest.sha256(of: path) }
+        verified.sha256 = try reading { () throws(FileFailure) in try FileDigest.sha256(of: path) }
         return verified
     }
 
@@ -73,7 +73,7 @@ extension DownloadOrder {
         else { return false }
         let proof = verified.proof ?? verified.sha256 ?? ""
         let algorithm = RunningDigests.algorithm(ofProof: proof)
-        return try reading(path) { () throws(FileFailure) in try FileDigest.digests(of: path, [algorithm]).match(proof)
+        return try reading { () throws(FileFailure) in try FileDigest.digests(of: path, [algorithm]).match(proof)
         }
     }
 
@@ -147,7 +147,7 @@ extension DownloadOrder {
         guard !digests.isEmpty, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             [wanted.size, total].allSatisfy({ $0 == nil || $0 == Int64(status.st_size) })
         else { return nil }
-        let actual = try reading(path) { () throws(FileFailure) in
+        let actual = try reading { () throws(FileFailure) in
             try FileDigest.digests(of: path, digests.map(\.algorithm) + wanted.algorithms)
         }
         guard digests.allSatisfy({ actual.hex($0.algorithm) == $0.hex }) else { return nil }

@@ -9,7 +9,7 @@ extension DownloadRun {
     /// Checks a whole file against everything that is known of it, then gives it its name.
     mutating func verify(_ arrival: DownloadArrival) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
         // Notes, and what a service sent beyond the end.
-        try order.reading(arrival.part.path) { () throws(FileFailure) in
+        try order.reading { () throws(FileFailure) in
             if arrival.part.size != arrival.bytes { try arrival.part.truncate(to: arrival.bytes) }
         }
         try await judge(arrival)
@@ -26,7 +26,7 @@ extension DownloadRun {
             order.stage.definition.capture, from: arrival.answer, of: arrival.rendered, in: context)
         var captures = order.standardCaptures(arrival.path, verified)
         for member in own { captures[member.name] = member.value }
-        try order.reading(arrival.part.path) { () throws(FileFailure) in try arrival.part.sync() }
+        try order.reading { () throws(FileFailure) in try arrival.part.sync() }
         checkpoint.verified = verified
         if order.stage.unpack != nil {
             checkpoint.name = DownloadName.make(arrival.answer)

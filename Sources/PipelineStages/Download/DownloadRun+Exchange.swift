@@ -119,7 +119,7 @@ extension DownloadRun {
             passage.held = 0
         }
         self.part = part
-        if !isEnd { try order.reading(part.path) { () throws(FileFailure) in try part.syncData() } }
+        if !isEnd { try order.reading { () throws(FileFailure) in try part.syncData() } }
         checkpoint.target = snapshot.path
         checkpoint.held = snapshot.position
         checkpoint.heldDigest = snapshot.digests.proof

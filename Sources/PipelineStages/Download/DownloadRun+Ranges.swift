@@ -38,7 +38,7 @@ extension DownloadRun {
         var counted = min(known, progress.covered)
         if progress.covered > counted { try await keep(progress, gauge, part, &counted) }
         notes = []
-        try order.reading(part.path) { () throws(FileFailure) in if part.size < total { try part.truncate(to: total) } }
+        try order.reading { () throws(FileFailure) in if part.size < total { try part.truncate(to: total) } }
         gauge.begin(at: progress.covered)
         let marks = ProgressTicker(from: progress.covered, part: Self.partSize) { now.now }
         let crew = RangeDownloader(
@@ -70,7 +70,7 @@ extension DownloadRun {
     ) async throws(StageFailure) {
         let seen = progress.snapshot
         guard seen.covered != counted || checkpoint.ranges == nil else { return }
-        try order.reading(part.path) { () throws(FileFailure) in try part.syncData() }
+        try order.reading { () throws(FileFailure) in try part.syncData() }
         // Only what was there before it was saved.
         let front = try order.extended(seen.front, to: seen.map.front(from: seen.front.position), part)
         if front.position > seen.front.position { progress.advance(to: front) }

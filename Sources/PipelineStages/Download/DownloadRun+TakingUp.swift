@@ -17,7 +17,7 @@ extension DownloadRun {
         let claims = [held] + notes.filter { $0.start == 0 }
         let fresh = RunningDigests.proving(
             order.wanted.algorithms + checkpoint.stated.map(\.algorithm) + claims.algorithms)
-        let (end, found) = try order.reading(path) { () throws(FileFailure) in
+        let (end, found) = try order.reading { () throws(FileFailure) in
             try part.proven(claims, from: 0, fresh)
         }
         guard end > 0 else { return try await startAgain(because: "what is in its part did not come so") }
@@ -34,7 +34,7 @@ extension DownloadRun {
         checkpoint.held = end
         checkpoint.heldDigest = digests.proof
         context.count(BytesMoved(received: max(0, checkpoint.covered - known)))
-        try order.reading(part.path) { () throws(FileFailure) in try part.syncData() }
+        try order.reading { () throws(FileFailure) in try part.syncData() }
         try await commit(lasts: true)
     }
 }

@@ -61,7 +61,7 @@ extension DownloadRun {
         else { return nil }
         let part = try order.openExisting(partPath)
         FolderTree.remove(unpacking.stagingPath)
-        let files = try order.reading(unpacked.path) { () throws(FileFailure) in try FolderTree.files(in: unpacked.path)
+        let files = try order.reading { () throws(FileFailure) in try FolderTree.files(in: unpacked.path)
         }
         return try await finishUnpacking(part, unpacked.path, files, verified)
     }

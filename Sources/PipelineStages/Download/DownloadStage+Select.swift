@@ -23,7 +23,7 @@ extension DownloadStage {
         } catch {
             throw .definite(requests.failure(error, answer, of: rendered, in: context))
         }
-        try await check(bytes, answer, rendered, response, in: context)
+        try await check(bytes, answer, rendered, in: context)
         let own = try requests.captures(definition.capture, from: answer, of: rendered, in: context)
         let name = DownloadName.make(headers: response.headers, url: response.url)
         let written = try await ResultFile.write(
@@ -41,7 +41,7 @@ extension DownloadStage {
     }
 
     private func check(
-        _ bytes: [UInt8], _ answer: ServiceResponse, _ rendered: RenderedRequest, _ response: HTTPExchangeResponse,
+        _ bytes: [UInt8], _ answer: ServiceResponse, _ rendered: RenderedRequest,
         in context: StageContext<DownloadCheckpoint>
     ) async throws(StageFailure) {
         let wanted = try await verify.values(in: context)

@@ -78,18 +78,18 @@ struct DownloadUnpacking {
         _ source: String, to target: String, isSingle: Bool, _ part: PartFile, _ files: [WrittenFile]
     ) async throws(StageFailure) {
         if let failure = OutputPath.preflight(to: target) { throw order.definite(failure.title, hint: failure.hint) }
-        try order.reading(target) { () throws(FileFailure) in try Folder.make(Folder.containing(target)) }
+        try order.reading { () throws(FileFailure) in try Folder.make(Folder.containing(target)) }
         let writer = try await order.context.claimResult(target, isFolder: !isSingle)
         if let writer, !writer.hasWritten(target) {
             FolderTree.remove(stagingPath)
             throw try ResultFile.setAside(part, writer, target, order.requests.service?.name, in: order.context)
         }
-        let renaming = try order.reading(target) { () throws(FileFailure) in
+        let renaming = try order.reading { () throws(FileFailure) in
             try NameChange(from: source, to: target, isFolder: !isSingle)
                 .perform(replaces: order.replaces && writer == nil)
         }
         if renaming == .nameTaken {
-            let there = try order.reading(target) { () throws(FileFailure) in try FolderTree.files(in: target) }
+            let there = try order.reading { () throws(FileFailure) in try FolderTree.files(in: target) }
             FolderTree.remove(stagingPath)
             guard there == files else {
                 if let writer {
@@ -106,6 +106,6 @@ struct DownloadUnpacking {
             }
         }
         FolderTree.remove(stagingPath)
-        try order.reading(target) { () throws(FileFailure) in try Folder.sync(Folder.containing(target)) }
+        try order.reading { () throws(FileFailure) in try Folder.sync(Folder.containing(target)) }
     }
 }

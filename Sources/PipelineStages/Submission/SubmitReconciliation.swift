@@ -155,11 +155,11 @@ struct SubmitReconciliation: Sendable {
                 ServiceResponse(status: result.page.answer.status, url: result.page.answer.url, body: item.bytes),
                 result.page.rendered, in: context, accept: accept)
         }
-        return try await fetched(then, item, look, in: context, accept: accept)
+        return try await fetched(then, item, in: context, accept: accept)
     }
 
     private func fetched<Checkpoint>(
-        _ then: RequestDefinition, _ item: JSON, _ look: Look, in context: StageContext<Checkpoint>,
+        _ then: RequestDefinition, _ item: JSON, in context: StageContext<Checkpoint>,
         accept: GuardedSubmit.Accept
     ) async throws(StageFailure) -> Reconciliation {
         let rendered = try await requests.render(then, in: context, role: StageRequests.look) { scope in

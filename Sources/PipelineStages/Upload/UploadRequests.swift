@@ -161,7 +161,7 @@ struct UploadRequests: Sendable {
                     message: "\"fields\" is \(value.kindName), and a form is made of an object", hint: nil,
                     range: fieldsRange)
             }
-            return try ValueTable.pairs(of: members, at: fieldsRange).map { .field($0.name, $0.value) }
+            return ValueTable.pairs(of: members).map { .field($0.name, $0.value) }
         }
         let name = try await context.evaluate { scope throws(EvaluationFailure) in
             try fileField.evaluateText(in: scope)

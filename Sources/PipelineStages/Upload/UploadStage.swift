@@ -24,7 +24,7 @@ struct UploadStage: Stage {
     var digests = DigestCache()
 
     /// The file as it is when the step begins, which is on disk before any byte of it is sent.
-    func firstCheckpoint(in scope: Scope, _ folders: JobFolders) -> UploadCheckpoint? {
+    func firstCheckpoint(in scope: Scope) -> UploadCheckpoint? {
         guard let path = try? self.path(in: scope), let source = try? inspect(path) else { return nil }
         return UploadCheckpoint(source: source.fingerprint)
     }

@@ -57,14 +57,8 @@ struct ValueTable: Sendable {
     }
 
     /// The pairs of a value that an expression gives for the whole table.
-    static func pairs(of object: JSONObject, at range: SourceRange) throws(EvaluationFailure) -> [(
-        name: String, value: String
-    )] {
-        var pairs: [(name: String, value: String)] = []
-        for (name, value) in object {
-            for text in texts(of: value, isASCII: false) { pairs.append((name, text)) }
-        }
-        return pairs
+    static func pairs(of object: JSONObject) -> [(name: String, value: String)] {
+        object.flatMap { name, value in texts(of: value, isASCII: false).map { (name, $0) } }
     }
 
     private static func texts(of value: JSON, isASCII: Bool) -> [String] {

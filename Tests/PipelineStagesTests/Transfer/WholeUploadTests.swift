@@ -51,18 +51,17 @@ struct WholeUploadTests {
         let bench = try bench(server.url)
         let first = try #require(bench.stage.first)
         let scope = try await bench.host(nil).scope()
-        let folders = JobFolders(document: folder.path, output: folder.path)
-        bench.state.checkpoint = first(scope, folders)
+        bench.state.checkpoint = first(scope)
         #expect(await bench.resume().finished?["video"] == "v1")
         #expect(bench.state.commits == 1)
 
-        bench.state.checkpoint = first(scope, folders)
+        bench.state.checkpoint = first(scope)
         folder.write("a.bin", TransferFolder.bytes(2_000_001))
         #expect(await bench.resume().refusal?.hasPrefix("the file changed while it was being uploaded") == true)
         #expect(server.requests.count == 1)
         var elsewhere = scope
         elsewhere.baseFolder = "/nowhere"
-        #expect(first(elsewhere, folders) == nil)
+        #expect(first(elsewhere) == nil)
     }
 
     #if os(Linux)

@@ -168,7 +168,7 @@ struct CurlDocument {
             status.append("  \"capture\": { \"url\": \"$.url\" }")
         }
         lines[lines.count - 1] += ","
-        return stage("job", "compute", submit, lines + status + ["}"], other: poll)
+        return stage("job", "compute", submit, lines + status + ["}"])
     }
 
     /// - Parameters:
@@ -192,9 +192,7 @@ struct CurlDocument {
         return stage("download", "download", target, lines)
     }
 
-    private func stage(
-        _ id: String, _ kind: String, _ target: CurlTarget, _ lines: [String], other: CurlTarget? = nil
-    ) -> String {
+    private func stage(_ id: String, _ kind: String, _ target: CurlTarget, _ lines: [String]) -> String {
         var all = ["{ \"id\": \"\(id)\", \"kind\": \"\(kind)\", \"service\": \(Self.quoted(target.service)),"]
         // A comma ends each member but the last; comments and opened objects have none.
         let last = lines.lastIndex { !$0.hasPrefix("//") }
