@@ -52,7 +52,7 @@ struct BatchRefusalTests {
         func retry(_ job: JobID, _ again: RestartScope) {}
         func goOn(_ job: JobID) {}
         var room: Int { 64 }
-        func suspend(_ cause: SuspensionCause) {}
+        func interrupt() {}
     }
 
     private final class Ending: Sendable {

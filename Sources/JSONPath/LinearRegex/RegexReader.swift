@@ -17,7 +17,7 @@ struct RegexReader {
         position + distance < scalars.count ? scalars[position + distance] : nil
     }
 
-    mutating func advance(_ count: Int = 1) { position += count }
+    mutating func advance() { position += 1 }
 
     mutating func next() -> Unicode.Scalar? {
         guard let scalar = current else { return nil }

@@ -14,7 +14,7 @@ struct PathReader {
 
     func peek(_ distance: Int) -> UInt8? { offset + distance < bytes.count ? bytes[offset + distance] : nil }
 
-    mutating func advance(_ count: Int = 1) { offset += count }
+    mutating func advance() { offset += 1 }
 
     /// Goes back to an offset that was read from ``offset``.
     mutating func move(to offset: Int) { self.offset = offset }

@@ -76,14 +76,13 @@ package struct ItemRecord: Sendable, Hashable {
     /// Body bytes of its job.
     package var moved = BytesMoved()
     /// The values of the document's `batch.results`.
-    package var results: JSONObject
+    package var results: JSONObject = [:]
     /// The absolute paths that its job has written.
-    package var files: [String]
+    package var files: [String] = []
 
     package init(
         number: Int, key: String, line: Int? = nil, inputs: JSONObject = [:], state: State = .pending,
-        job: JobID? = nil, attempt: Int = 0, ended: Timestamp? = nil, seconds: Double? = nil,
-        failure: ItemFailure? = nil, results: JSONObject = [:], files: [String] = []
+        job: JobID? = nil, attempt: Int = 0, ended: Timestamp? = nil, seconds: Double? = nil
     ) {
         self.number = number
         self.key = key
@@ -94,9 +93,6 @@ package struct ItemRecord: Sendable, Hashable {
         self.attempt = attempt
         self.ended = ended
         self.seconds = seconds
-        self.failure = failure
-        self.results = results
-        self.files = files
     }
 }
 

@@ -73,7 +73,7 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Keeps the checkpoint with the next commit, at the latest with the step's end: for what nothing rests on before, such
     /// as that of a transfer that has ended.
     public func stage(_ checkpoint: Checkpoint) async throws(StageFailure) {
-        try await host.stage(checkpoint: try bytes(of: checkpoint), captures: nil)
+        try await host.stage(checkpoint: try bytes(of: checkpoint))
     }
 
     /// Counts body bytes that went over the network, whatever came of them; kept with the step's next commit, at the latest

@@ -15,7 +15,7 @@ package protocol StageHost: Sendable {
     func commit(checkpoint: [UInt8], captures: JSONObject?, progressed: Bool) async throws(StageFailure)
     /// Returns the same, durable with the next commit, at the latest with the step's end: for what nothing rests on
     /// before.
-    func stage(checkpoint: [UInt8], captures: JSONObject?) async throws(StageFailure)
+    func stage(checkpoint: [UInt8]) async throws(StageFailure)
     /// The step's entry in the submit ledger; nil before the first intent.
     func submitRecord() async -> SubmitRecord?
     /// Keeps the entry, and captures with it in one transaction; returns when they are durable.
@@ -102,8 +102,8 @@ package protocol StageHost: Sendable {
 }
 
 extension StageHost {
-    package func stage(checkpoint: [UInt8], captures: JSONObject?) async throws(StageFailure) {
-        try await commit(checkpoint: checkpoint, captures: captures, progressed: false)
+    package func stage(checkpoint: [UInt8]) async throws(StageFailure) {
+        try await commit(checkpoint: checkpoint, captures: nil, progressed: false)
     }
 
     package func stage(submit: SubmitRecord) async throws(StageFailure) {

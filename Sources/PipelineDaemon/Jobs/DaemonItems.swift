@@ -37,7 +37,7 @@ final class DaemonItems: ItemHost {
     var room: Int { jobs.room }
 
     /// The owner itself lets its jobs go.
-    func suspend(_ cause: SuspensionCause) async {}
+    func interrupt() async {}
 }
 
 /// The items of a batch in a journal that machines share: any worker claims them, as it claims other jobs.
@@ -81,5 +81,5 @@ final class SharedItems: ItemHost {
 
     var room: Int { .max }
 
-    func suspend(_ cause: SuspensionCause) async {}
+    func interrupt() async {}
 }

@@ -109,8 +109,8 @@ final class StepHost: StageHost {
         try await save(.progress(checkpoint: checkpoint, captures: captures, isFarther: progressed, mayWait: false))
     }
 
-    func stage(checkpoint: [UInt8], captures: JSONObject?) async throws(StageFailure) {
-        try await save(.progress(checkpoint: checkpoint, captures: captures, isFarther: false, mayWait: true))
+    func stage(checkpoint: [UInt8]) async throws(StageFailure) {
+        try await save(.progress(checkpoint: checkpoint, captures: nil, isFarther: false, mayWait: true))
     }
 
     func submitRecord() async -> SubmitRecord? { await channel.submit() }

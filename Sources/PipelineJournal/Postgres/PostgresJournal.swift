@@ -123,7 +123,7 @@ package final class PostgresJournal: DatabaseJournal {
     }
 
     /// The SQL that ``migrate(_:)`` would run on an empty database.
-    package static var migrationText: String { PostgresSchema.dump(after: 0) }
+    package static var migrationText: String { PostgresSchema.dump }
 
     /// Lets the jobs go that this process has, writes what was called for, and closes the connections.
     package func close() async {

@@ -18,13 +18,9 @@ enum PostgresSchema {
         case at(Int)
     }
 
-    /// The statements that bring a database of a version up to date, to be read or to be run by somebody else.
-    static func dump(after version: Int) -> String {
-        var text = ""
-        for (index, step) in steps.enumerated().dropFirst(version) {
-            text += "-- \(index + 1): \(step.name)\nBEGIN;\n\(sql(of: index))\nCOMMIT;\n"
-        }
-        return text
+    /// The statements that make the schema of an empty database, to be read or to be run by somebody else.
+    static var dump: String {
+        steps.enumerated().map { "-- \($0 + 1): \($1.name)\nBEGIN;\n\(sql(of: $0))\nCOMMIT;\n" }.joined()
     }
 
     /// All statements of one step, with the row that says it was done.

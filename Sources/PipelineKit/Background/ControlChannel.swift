@@ -3,7 +3,7 @@ package import JSONPath
 
 /// One end of a connection to the background owner: a JSON object on each line.
 ///
-/// Its calls block for at most the patience that it was made with; used by one thread at a time.
+/// Its calls block for at most ten seconds; used by one thread at a time.
 package struct ControlChannel: ~Copyable {
     private let descriptor: Int32
     private var rest: [UInt8] = []
@@ -11,9 +11,9 @@ package struct ControlChannel: ~Copyable {
     static let longestLine = 16 << 20
 
     /// Takes over the descriptor.
-    package init(descriptor: Int32, patience: Duration = .seconds(10)) {
+    package init(descriptor: Int32) {
         self.descriptor = descriptor
-        var limit = timeval(tv_sec: Int(patience.components.seconds), tv_usec: 0)
+        var limit = timeval(tv_sec: 10, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }

@@ -154,7 +154,7 @@ package final class BatchRunner: Sendable {
             return try await release(end.get())
         } catch {
             // What runs here is let go: the next owner goes on with it.
-            await host.suspend(.interrupted)
+            await host.interrupt()
             guard error == .stale else { throw error }
             return .lost
         }
@@ -185,7 +185,7 @@ package final class BatchRunner: Sendable {
                 try await tell(&state)
                 try await replaceOutdated(&state)
             }
-            if state.stop == .interrupt || state.stop == .lost { await host.suspend(.interrupted) }
+            if state.stop == .interrupt || state.stop == .lost { await host.interrupt() }
             // What has come to rest by now is told too.
             for message in mailbox.takeAll() {
                 if case .rested(let job, let item, let result) = message {

@@ -14,6 +14,6 @@ package protocol ItemHost: Sendable {
     var retakesRefused: Bool { get }
     /// How many items may be begun at this moment.
     var room: Int { get }
-    /// Suspends the items that this process runs for the batch alone, and returns once they have stopped.
-    func suspend(_ cause: SuspensionCause) async
+    /// Interrupts the items that this process runs for the batch alone, and returns once they have stopped.
+    func interrupt() async
 }

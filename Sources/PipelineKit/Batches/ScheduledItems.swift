@@ -101,8 +101,8 @@ package final class ScheduledItems: JobSource, ItemHost {
 
     package var room: Int { ports.concurrency - working.withLock { $0 } }
 
-    package func suspend(_ cause: SuspensionCause) async {
-        scheduler?.suspend(cause)
+    package func interrupt() async {
+        scheduler?.suspend(.interrupted)
         await stopped.next()
         stopped.post(())
     }

@@ -22,17 +22,12 @@ final class ProgressTicker: Sendable {
     private let source: AsyncStream<Void>.Continuation
     private let state: Mutex<State>
     private let part: Int64
-    private let interval: Duration
     private let now: @Sendable () -> Timestamp
 
-    init(
-        from position: Int64, part: Int64, interval: Duration = ProgressTicker.interval,
-        now: @escaping @Sendable () -> Timestamp
-    ) {
+    init(from position: Int64, part: Int64, now: @escaping @Sendable () -> Timestamp) {
         (wakeUps, source) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         state = Mutex(State(position: position, marked: position, markedAt: now()))
         self.part = part
-        self.interval = interval
         self.now = now
     }
 
@@ -44,7 +39,7 @@ final class ProgressTicker: Sendable {
         let isDue = state.withLock { state in
             state.position = position
             let time = now()
-            guard position - state.marked >= part || time - state.markedAt >= interval else { return false }
+            guard position - state.marked >= part || time - state.markedAt >= Self.interval else { return false }
             state.marked = position
             state.markedAt = time
             return true

@@ -102,17 +102,17 @@ extension StageRequests {
                 continue
             }
             if decorator is AWSSignature {
-                if description.claimCredentials() { set("Authorization", "AWS4-HMAC-SHA256 ‹signature›", &description) }
+                if description.claimCredentials() { authorize("AWS4-HMAC-SHA256 ‹signature›", &description) }
                 continue
             }
             if let basic = decorator as? Basic {
-                if description.claimCredentials() { set("Authorization", basic.described, &description) }
+                if description.claimCredentials() { authorize(basic.described, &description) }
                 continue
             }
             try? await decorator.decorate(&description, in: decoration)
         }
         if let source = description.tokenSource {
-            set("Authorization", "Bearer ‹\(source.title)›", &description)
+            authorize("Bearer ‹\(source.title)›", &description)
             if case .endpoint(let grant) = source {
                 notes.append("POST \(grant.tokenURL) gives the token first, unless one is at hand (oauth2)")
             }
@@ -120,8 +120,8 @@ extension StageRequests {
         return (description, notes)
     }
 
-    private func set(_ name: String, _ value: String, _ description: inout RequestDescription) {
-        try? description.setHeader(name, to: value)
+    private func authorize(_ value: String, _ description: inout RequestDescription) {
+        try? description.setHeader("Authorization", to: value)
     }
 
     private static func description(of form: MultipartBody) -> JSON {

@@ -14,7 +14,7 @@ import Testing
         var runsHere: Bool { false }
         var retakesRefused: Bool { false }
         var room: Int { 0 }
-        func suspend(_ cause: SuspensionCause) {}
+        func interrupt() {}
     }
 
     private let folder = TemporaryFolder()

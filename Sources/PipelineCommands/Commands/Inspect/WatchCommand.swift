@@ -50,7 +50,7 @@ struct WatchCommand: WorkspaceCommand {
             latest = try await session.follow(found, plan: plan)
         }
         switch latest.snapshot.phase(isOwned: false) {
-        case .succeeded, .failed, .cancelled: return session.summarize(latest.snapshot, isOwned: false)
+        case .succeeded, .failed, .cancelled: return session.summarize(latest.snapshot)
         case .unknown: return try await session.refuseUnknown(latest.snapshot)
         case .running, .waiting, .suspended:
             console.note("suspended; go on with: pipeline resume \(id)")

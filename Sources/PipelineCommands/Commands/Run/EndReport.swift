@@ -90,8 +90,8 @@ struct EndReporter: Sendable {
     }
 
     /// The report of an ended job: its files, or its failure.
-    func rest(of job: JobSnapshot, isOwned: Bool = false) -> EndReport {
-        switch job.phase(isOwned: isOwned) {
+    func rest(of job: JobSnapshot) -> EndReport {
+        switch job.phase(isOwned: false) {
         case .succeeded:
             var report = EndReport(.succeeded)
             if !isJSON { for file in job.orderedFiles { report.add(data: file.path) } }

@@ -53,9 +53,7 @@ final class JobSession {
     }
 
     /// Tells how an ended job ended: its files, or its failure.
-    func summarize(_ job: JobSnapshot, isOwned: Bool) -> ExitStatus {
-        reporter.rest(of: job, isOwned: isOwned).show(on: console)
-    }
+    func summarize(_ job: JobSnapshot) -> ExitStatus { reporter.rest(of: job).show(on: console) }
 
     /// Tells what is unknown, and what to type.
     func refuseUnknown(_ job: JobSnapshot) async throws -> ExitStatus {

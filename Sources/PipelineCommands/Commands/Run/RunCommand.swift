@@ -170,7 +170,7 @@ struct RunCommand: WorkspaceCommand {
         guard let latest = job.owner == nil ? job : try await session.join(job, plan: draft.plan) else {
             return .suspended
         }
-        if latest.snapshot.ended != nil { return session.summarize(latest.snapshot, isOwned: false) }
+        if latest.snapshot.ended != nil { return session.summarize(latest.snapshot) }
         if latest.snapshot.phase(isOwned: false) == .unknown { return try await session.refuseUnknown(latest.snapshot) }
         // Somebody paused it while this process looked on: it is not for this one to go on with it.
         if job.owner != nil, latest.snapshot.cause == .paused {

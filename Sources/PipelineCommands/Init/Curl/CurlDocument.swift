@@ -65,7 +65,7 @@ struct CurlDocument {
         let commands = Array(slice)
         if commands.count == 1 { return [single(commands[0], targets[0])] }
         if commands.count == 2, commands[1].output != nil {
-            let ask = request(commands[0], targets[0], id: "ask", capture: true)
+            let ask = request(commands[0], targets[0], capture: true)
             return [ask, download(commands[1], targets[1], after: "ask", idOf: nil)]
         }
         let id = targets[1].idSegment
@@ -112,12 +112,10 @@ struct CurlDocument {
                 ])
         }
         if command.method == "GET", command.output != nil { return download(command, target, after: nil, idOf: nil) }
-        return request(command, target, id: "ask", capture: false)
+        return request(command, target, capture: false)
     }
 
-    private mutating func request(
-        _ command: CurlInvocation, _ target: CurlTarget, id: String, capture: Bool
-    ) -> String {
+    private mutating func request(_ command: CurlInvocation, _ target: CurlTarget, capture: Bool) -> String {
         var lines = ["\"request\": { \(members(of: command, target, isOrder: true)) }"]
         if capture {
             lines.append("// guess: where the response has the link to what is downloaded")
@@ -129,7 +127,7 @@ struct CurlDocument {
             lines.append("// guess: the file for the response, which curl prints")
             lines.append("\"to\": \"response.json\"")
         }
-        return stage(id, "request", target, lines)
+        return stage("ask", "request", target, lines)
     }
 
     private mutating func compute(_ commands: [CurlInvocation], _ targets: [CurlTarget]) -> String {

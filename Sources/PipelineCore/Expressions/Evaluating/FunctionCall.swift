@@ -32,12 +32,11 @@ struct FunctionCall {
     }
 
     func mismatch(
-        _ index: Int, _ value: JSON, needed: String, fallback: String? = nil, hint: String? = nil
+        _ index: Int, _ value: JSON, needed: String, fallback: String? = nil
     ) -> EvaluationFailure {
         let convert = value.isNull || needed != "a text" ? nil : "string(\(shown(index))) makes it a text"
         return evaluator.mismatch(
-            nodes[index], value, needed: "\(needed) for \(function.rawValue)(…)", fallback: fallback,
-            hint: hint ?? convert)
+            nodes[index], value, needed: "\(needed) for \(function.rawValue)(…)", fallback: fallback, hint: convert)
     }
 
     func failure(_ message: String, hint: String? = nil, _ index: Int) -> EvaluationFailure {
