@@ -43,6 +43,19 @@ package enum PercentEncoding {
         pairs.map { "\(component($0.name))=\(component($0.value))" }.joined(separator: "&")
     }
 
+    /// The names and values of a query or a form, as they stand there; a name without `=` has an empty value.
+    package static func pairs(_ query: Substring) -> [(name: Substring, value: Substring)] {
+        query.split(separator: "&").map { pair in
+            let name = pair.prefix { $0 != "=" }
+            return (name, pair.dropFirst(name.count + 1))
+        }
+    }
+
+    /// The first of these pairs, decoded.
+    package static func formPairs(_ query: Substring, limit: Int = .max) -> [(name: String, value: String)] {
+        pairs(query).prefix(limit).map { (formDecoded($0.name), formDecoded($0.value)) }
+    }
+
     private static func decode(_ text: some Sequence<UInt8>) -> (bytes: [UInt8], isWhole: Bool) {
         var bytes: [UInt8] = []
         var isWhole = true

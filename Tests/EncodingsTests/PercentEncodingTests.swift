@@ -18,6 +18,13 @@ import Testing
         #expect(PercentEncoding.formDecoded("+\u{301}").unicodeScalars.elementsEqual(" \u{301}".unicodeScalars))
     }
 
+    @Test("of a query is undone pair by pair; a name without a value has an empty one")
+    func pairs() {
+        let query: Substring = "a=b%3D=c&&d+e&=f"
+        #expect(PercentEncoding.pairs(query).map { [$0, $1] } == [["a", "b%3D=c"], ["d+e", ""], ["", "f"]])
+        #expect(PercentEncoding.formPairs(query, limit: 2).map { [$0, $1] } == [["a", "b==c"], ["d e", ""]])
+    }
+
     @Test("is told from a text where a percent sign stands alone")
     func strict() {
         #expect(PercentEncoding.bytes(of: "%ffa") == [0xFF, 0x61])

@@ -108,11 +108,7 @@ struct HTTPArchive {
 
     private static func query(of url: String) -> JSON {
         guard let mark = url.firstIndex(of: "?") else { return [] }
-        let pairs = url[url.index(after: mark)...].prefix { $0 != "#" }.split(separator: "&")
-        return .array(
-            pairs.map { pair in
-                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                return ["name": .string(String(parts[0])), "value": .string(parts.count > 1 ? String(parts[1]) : "")]
-            })
+        let pairs = PercentEncoding.pairs(url[url.index(after: mark)...].prefix { $0 != "#" })
+        return .array(pairs.map { ["name": .string(String($0.name)), "value": .string(String($0.value))] })
     }
 }

@@ -17,10 +17,7 @@ struct CallbackRequest: Sendable {
         self.body = body
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = String(parts.first ?? "")
-        query = (parts.count > 1 ? parts[1] : "").split(separator: "&").map { pair in
-            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (PercentEncoding.formDecoded(sides[0]), sides.count > 1 ? PercentEncoding.formDecoded(sides[1]) : "")
-        }
+        query = PercentEncoding.formPairs(parts.count > 1 ? parts[1] : "")
     }
 
     /// The only value of a header; nil when there is none or when there are several, which no service sends.

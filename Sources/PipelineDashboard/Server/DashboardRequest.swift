@@ -61,17 +61,12 @@ package struct DashboardRequest: Sendable {
 
 /// Names and values in the form of a query (URL Standard, section 5.1).
 struct FormValues: Sendable {
-    private let pairs: [(String, String)]
+    private let pairs: [(name: String, value: String)]
 
-    init(_ text: String) {
-        pairs = text.split(separator: "&").prefix(2000).map { part in
-            let name = part.prefix { $0 != "=" }
-            return (PercentEncoding.formDecoded(name), PercentEncoding.formDecoded(part.dropFirst(name.count + 1)))
-        }
-    }
+    init(_ text: String) { pairs = PercentEncoding.formPairs(text[...], limit: 2000) }
 
     /// The last value of the name that is not empty.
-    subscript(_ name: String) -> String? { pairs.last { $0.0 == name && !$0.1.isEmpty }?.1 }
+    subscript(_ name: String) -> String? { pairs.last { $0.name == name && !$0.value.isEmpty }?.value }
 
-    func all(_ name: String) -> [String] { pairs.filter { $0.0 == name }.map(\.1) }
+    func all(_ name: String) -> [String] { pairs.filter { $0.name == name }.map(\.value) }
 }

@@ -12,10 +12,7 @@ enum AWSCanonical {
 
     /// Names and values of a query, decoded; a name without `=` has an empty value.
     static func parameters(of query: String?) -> [(name: String, value: String)] {
-        (query ?? "").split(separator: "&").map { pair in
-            let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (encoded(halves[0]), halves.count > 1 ? encoded(halves[1]) : "")
-        }
+        PercentEncoding.pairs((query ?? "")[...]).map { (encoded($0.name), encoded($0.value)) }
     }
 
     /// The query, sorted by name and value.

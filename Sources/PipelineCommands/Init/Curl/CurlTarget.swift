@@ -44,10 +44,7 @@ struct CurlTarget {
         let parts = beforeFragment.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let bare = String(parts.first ?? "")
         path = Self.encoded(bare.hasPrefix("/") ? bare : "/\(bare)")
-        query = (parts.count > 1 ? parts[1] : "").split(separator: "&").map { pair in
-            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (PercentEncoding.formDecoded(sides[0]), sides.count > 1 ? PercentEncoding.formDecoded(sides[1]) : "")
-        }
+        query = PercentEncoding.formPairs(parts.count > 1 ? parts[1] : "")
         // What a query has may be a secret.
         shown = origin + bare + (query.isEmpty ? "" : "?…")
         label = CurlServices.label(of: origin)
