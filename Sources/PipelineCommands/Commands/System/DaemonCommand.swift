@@ -1,5 +1,4 @@
 import ArgumentParser
-import CLibrary
 import PipelineCore
 import PipelineKit
 
@@ -20,15 +19,7 @@ struct DaemonCommand: WorkspaceCommand {
     @OptionGroup var owner: OwnerOptions
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
-        let program = try BackgroundOwner.program(path: workspace.settings.environment["PATH"])
-        var arguments = [program, "--state-dir", workspace.settings.stateFolder]
-        if let file = workspace.settings.secretsFile { arguments += ["--secrets-file", file] }
-        if let folder = common.plugins {
-            arguments += ["--plugins", AbsolutePath.of(folder, in: AbsolutePath.workingDirectory)]
-        }
-        arguments += owner.arguments
-        var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-        execv(program, &pointers)
-        throw CommandError(.failed, "cannot run \(program): \(FileContent.reason)")
+        let arguments = owner.arguments(workspace.settings, plugins: common.plugins)
+        try BackgroundOwner.become(arguments, workspace.settings)
     }
 }

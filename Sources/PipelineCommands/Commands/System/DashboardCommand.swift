@@ -1,5 +1,4 @@
 import ArgumentParser
-import CLibrary
 import JSONPath
 import PipelineCore
 import PipelineKit
@@ -43,14 +42,10 @@ struct DashboardCommand: WorkspaceCommand {
             if !printOnly { Browser.open(link, environment: workspace.settings.environment) }
             return .succeeded
         }
-        let program = try BackgroundOwner.program(path: workspace.settings.environment["PATH"])
-        var arguments = [program, "dashboard", "--state-dir", workspace.settings.stateFolder]
+        var arguments = ["dashboard", "--state-dir", workspace.settings.stateFolder]
         if let listen { arguments += ["--listen", listen] }
         if printOnly { arguments.append("--print-only") }
-        arguments += pages.arguments
-        var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-        execv(program, &pointers)
-        throw CommandError(.failed, "cannot run \(program): \(FileContent.reason)")
+        try BackgroundOwner.become(arguments + pages.arguments, workspace.settings)
     }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CLibrary
 import PipelineCore
 import PipelineKit
 
@@ -49,13 +50,29 @@ struct OwnerOptions: ParsableArguments {
     }
 
     /// For the program that is the owner.
-    var arguments: [String] {
-        var arguments: [String] = []
+    ///
+    /// - Parameter plugins: the folder that `--plugins` names.
+    func arguments(_ settings: Settings, plugins: String?) -> [String] {
+        var arguments = ["--state-dir", settings.stateFolder]
+        if let file = settings.secretsFile { arguments += ["--secrets-file", file] }
+        if let plugins {
+            arguments += ["--plugins", AbsolutePath.of(plugins, in: AbsolutePath.workingDirectory)]
+        }
         if let metrics { arguments += ["--metrics", metrics] }
         if let logFormat { arguments += ["--log-format", logFormat] }
         if let logLevel { arguments += ["--log-level", logLevel] }
         if let listen { arguments += ["--listen", listen] }
         if let dashboard { arguments += ["--dashboard", dashboard] + pages.arguments }
         return arguments
+    }
+}
+
+extension BackgroundOwner {
+    /// Has the program of the background owner take the place of this one.
+    static func become(_ arguments: [String], _ settings: Settings) throws -> Never {
+        let program = try program(path: settings.environment["PATH"])
+        var pointers: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
+        execv(program, &pointers)
+        throw CommandError(.failed, "cannot run \(program): \(FileContent.reason)")
     }
 }

@@ -35,17 +35,9 @@ struct WorkerCommand: WorkspaceCommand {
         // Said here, where errors have hints, before another program begins.
         let journal = try workspace.openJournal()
         await journal.close()
-        let program = try BackgroundOwner.program(path: workspace.settings.environment["PATH"])
-        var arguments = [program, "--state-dir", workspace.settings.stateFolder, "--at-once", "\(atOnce)"]
-        if let file = workspace.settings.secretsFile { arguments += ["--secrets-file", file] }
-        if let folder = common.plugins {
-            arguments += ["--plugins", AbsolutePath.of(folder, in: AbsolutePath.workingDirectory)]
-        }
-        arguments += owner.arguments
         // In the environment, where 'ps' of others does not show it: it may hold a password.
         setenv("PIPELINE_JOURNAL", workspace.settings.journalAddress ?? "", 1)
-        var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-        execv(program, &pointers)
-        throw CommandError(.failed, "cannot run \(program): \(FileContent.reason)")
+        let arguments = owner.arguments(workspace.settings, plugins: common.plugins)
+        try BackgroundOwner.become(arguments + ["--at-once", "\(atOnce)"], workspace.settings)
     }
 }
