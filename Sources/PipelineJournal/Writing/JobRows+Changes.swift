@@ -70,7 +70,7 @@ extension JobRows {
             """, Self.values(step, key, job), else: .conflict(key))
     }
 
-    private func insertOrUpdate(_ step: StepRecord, _ key: StepKey, _ job: Int64) throws(JournalFailure) {
+    func insertOrUpdate(_ step: StepRecord, _ key: StepKey, _ job: Int64) throws(JournalFailure) {
         try changeOne(
             """
             INSERT INTO steps (state, detail, checkpoint, captures, started, ended, attempts, resumes, bytes_sent,
@@ -84,17 +84,6 @@ extension JobRows {
                 tolerates_failure = excluded.tolerates_failure, value = excluded.value, version = excluded.version,
                 expires = excluded.expires, cost = excluded.cost
             WHERE steps.version = excluded.version - 1
-            """, Self.values(step, key, job), else: .conflict(key))
-    }
-
-    func insert(_ step: StepRecord, _ key: StepKey, _ job: Int64) throws(JournalFailure) {
-        try changeOne(
-            """
-            INSERT INTO steps (state, detail, checkpoint, captures, started, ended, attempts, resumes, bytes_sent,
-                bytes_received, tolerates_failure, value, version, expires, cost, job, stage, item)
-            VALUES (:state, :detail, :checkpoint, :captures, :started, :ended, :attempts, :resumes, :bytes_sent,
-                :bytes_received, :tolerates_failure, :value, :version, :expires, :cost, :job, :stage, :item)
-            ON CONFLICT DO NOTHING
             """, Self.values(step, key, job), else: .conflict(key))
     }
 

@@ -21,7 +21,7 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
             throw other.map { .keyTaken(JobID($0)) } ?? .other("the job that had the key was just removed: try again")
         }
         try itemRows.beginItem(of: job.record, number)
-        for (key, step) in job.steps { try insert(step, key, number) }
+        for (key, step) in job.steps { try insertOrUpdate(step, key, number) }
         for (key, submit) in job.submits { try keep(submit, key, number) }
         for (fact, value) in job.facts { try keep(fact, value, number) }
         for file in job.files { try keep(file, number) }
