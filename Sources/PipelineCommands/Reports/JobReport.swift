@@ -40,17 +40,10 @@ struct JobReport {
         for member in summary.object ?? [:] {
             object[member.name] = member.value
             guard member.name == "ended" else { continue }
-            let shown = stages(order).filter { !onlyFailed || $1.state.name == .failed }
+            let shown = snapshot.steps(inOrder: order).filter { !onlyFailed || $1.state.name == .failed }
             object["stages"] = .array(shown.map { stage($0, $1, kinds) })
         }
         return .object(object)
-    }
-
-    /// The steps in the document's order.
-    func stages(_ order: [String]) -> [(StepKey, StepRecord)] {
-        let positions = Dictionary(zip(order, 0...), uniquingKeysWith: { first, _ in first })
-        return snapshot.steps.map { (positions[$0.key.stage] ?? .max, $0.key, $0.value) }
-            .sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map { ($0.1, $0.2) }
     }
 
     private func stage(_ key: StepKey, _ step: StepRecord, _ kinds: [String: String]) -> JSON {

@@ -26,15 +26,8 @@ struct JobStanding {
     private func waiting(_ word: StyledText) -> StyledText {
         let clock = TimeText(now: now)
         if let deferral { return "\("held back", .yellow) until \(clock.clock(deferral.until))" }
-        let waits = job.snapshot.steps.values.compactMap { step -> (WakeCondition, WaitReason)? in
-            guard case .waiting(_, let wake, let reason) = step.state else { return nil }
-            return (wake, reason)
-        }
-        let timed = waits.filter { $0.0.time != nil }
-        guard let (wake, reason) = timed.min(by: { $0.0.time ?? now < $1.0.time ?? now }) ?? waits.first else {
-            return word
-        }
-        guard let time = wake.time else {
+        guard let (next, reason) = job.snapshot.nextWait else { return word }
+        guard let time = next else {
             return reason.kind == .callback ? "\(word) for a push" : word
         }
         return "\(word), \(reason.kind.verb) \(clock.until(time))"

@@ -44,7 +44,7 @@ struct JobText {
         }
         if let cost = snapshot.cost { lines.append("cost      \(AmountText.describe(cost))") }
         lines.append("")
-        let steps = report.stages(order)
+        let steps = job.snapshot.steps(inOrder: order)
         let items = Dictionary(grouping: steps.filter { $0.0.item != nil }, by: \.0.stage)
         for (key, step) in steps where detail == .all || key.item == nil {
             guard detail != .all, let items = items[key.stage] else {

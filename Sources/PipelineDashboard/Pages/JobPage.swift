@@ -23,10 +23,7 @@ struct JobPage {
 
     func markup() async throws(JournalFailure) -> Markup {
         let plan = await view.plan(of: record)
-        let order = plan.map { ($0.stages + $0.finally).map(\.id) } ?? []
-        let places = Dictionary(zip(order, 0...), uniquingKeysWith: { first, _ in first })
-        let steps = snapshot.steps.map { (places[$0.key.stage] ?? .max, $0.key, $0.value) }
-            .sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map { ($0.1, $0.2) }
+        let steps = snapshot.steps(inOrder: plan.map { ($0.stages + $0.finally).map(\.id) } ?? [])
         let events = try await view.journal.events(of: record.id, after: max(0, snapshot.sequence - 300))
         let exchanges = view.workspace.exchanges.records(of: record.id)
         let medians = try await view.medians(of: record.pipeline, at: page.now)

@@ -90,13 +90,8 @@ extension OwnedJob {
         case .failed: return snapshot.failure.map { "\($0.step): \($0.failure.title)" }
         case .suspended: return suspensionText
         case .waiting:
-            let waits = snapshot.steps.values.compactMap { step -> (WakeCondition, WaitReason)? in
-                guard case .waiting(_, let wake, let reason) = step.state else { return nil }
-                return (wake, reason)
-            }
-            let first = waits.min { ($0.0.time ?? .distant) < ($1.0.time ?? .distant) }
-            guard let (wake, reason) = first else { return nil }
-            guard let time = wake.time else { return reason.kind == .callback ? "for a callback" : nil }
+            guard let (next, reason) = snapshot.nextWait else { return nil }
+            guard let time = next else { return reason.kind == .callback ? "for a callback" : nil }
             return "\(reason.kind.verb) \(TimeText(now: now).until(time))"
         case .running:
             let running = snapshot.steps.filter { $0.value.state.name == .running }.keys.sorted()
@@ -110,8 +105,4 @@ extension OwnedJob {
         case .cancelled: return nil
         }
     }
-}
-
-extension Timestamp {
-    fileprivate static let distant = Timestamp(milliseconds: .max)
 }

@@ -35,6 +35,21 @@ extension WaitReason.Kind {
 }
 
 extension JobSnapshot {
+    /// The steps by the order of their stages, and those of others after them.
+    package func steps(inOrder stages: [String]) -> [(StepKey, StepRecord)] {
+        let places = Dictionary(zip(stages, 0...), uniquingKeysWith: { first, _ in first })
+        return steps.map { (places[$0.key.stage] ?? .max, $0.key, $0.value) }
+            .sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map { ($0.1, $0.2) }
+    }
+
+    /// The wait of a step that ends first, its time nil where it is no time that ends any; nil where no step waits.
+    package var nextWait: (time: Timestamp?, reason: WaitReason)? {
+        steps.values.compactMap { step -> (time: Timestamp?, reason: WaitReason)? in
+            guard case .waiting(_, let wake, let reason) = step.state else { return nil }
+            return (wake.time, reason)
+        }.min { ($0.time?.milliseconds ?? .max) < ($1.time?.milliseconds ?? .max) }
+    }
+
     /// The steps that failed without failing the job (`continueOnFailure`), in order; an item rather than its stage.
     package var toleratedFailures: [(step: StepKey, failure: StepFailure)] {
         guard failure == nil else { return [] }

@@ -82,7 +82,7 @@ struct ShowCommand: WorkspaceCommand {
         let medians = try await workspace.samples(of: record.pipeline)
             .compactMapValues { StageStatistics(stage: "", samples: $0)?.p50 }
         let timeline = Timeline(
-            JobReport(found).stages(order), from: record.started, now: snapshot.ended ?? now, medians: medians)
+            snapshot.steps(inOrder: order), from: record.started, now: snapshot.ended ?? now, medians: medians)
         let bytes = BytesChart(workspace.exchanges.records(of: record.id), from: record.started)
         return [timeline.picture, bytes.picture].compactMap(\.self)
     }
