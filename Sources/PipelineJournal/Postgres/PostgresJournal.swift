@@ -12,14 +12,11 @@ import Synchronization
 package final class PostgresJournal: DatabaseJournal {
     /// The name under which this process owns jobs.
     package let owner: OwnerID
-    /// The place where the database is, without a password.
-    package let place: String
     let address: PostgresAddress
     let writer: PostgresWriter
     let reader: PostgresReader
     let owners: PostgresOwners
     let hub: PostgresHub
-    private let outage: PostgresOutage
 
     /// The settings by which a process works with the database.
     package struct Options: Sendable {
@@ -50,14 +47,13 @@ package final class PostgresJournal: DatabaseJournal {
     package init(_ text: String, options: Options = Options()) throws(JournalFailure) {
         let address = PostgresAddress(text)
         self.address = address
-        place = address.description
         let time = try Self.check(address, by: options.clock)
         let name = options.owner ?? Self.newName(on: options.host ?? Self.hostName)
         let owners = PostgresOwners(
             owner: name, host: options.host ?? Self.hostName, version: options.version, clock: options.clock,
             time: time, length: Int64(options.leaseLength / .milliseconds(1)))
-        outage = PostgresOutage(
-            of: place, clock: options.clock, patience: options.patience, isWorker: { owners.isWorker },
+        let outage = PostgresOutage(
+            of: address.description, clock: options.clock, patience: options.patience, isWorker: { owners.isWorker },
             observe: options.observe)
         writer = try PostgresWriter(address, owners: owners, outage: outage)
         reader = PostgresReader(address, owners: owners, outage: outage)
@@ -154,8 +150,6 @@ package final class PostgresJournal: DatabaseJournal {
 
     /// The numbers of calls and of the transactions that they shared, since the journal was opened.
     package var statistics: JournalStatistics { writer.statistics }
-    /// The reason why the database can't be reached for now; nil while it can.
-    package var standstill: JournalFailure? { outage.failure }
 }
 
 extension PostgresJournal {

@@ -4,8 +4,6 @@ package import PipelineJournal
 /// A journal that many machines share. Whoever works on it all the time is a worker: its row says so, and it claims jobs
 /// that nobody has.
 package protocol SharedJournal: WorkspaceJournal {
-    /// The place where it is, without a password.
-    var place: String { get }
     /// The time of day by its clock, which all machines share.
     var now: Timestamp { get }
     /// Makes this process a worker that runs so many jobs at a time; renewed until the journal is closed.
@@ -27,8 +25,6 @@ package protocol SharedJournal: WorkspaceJournal {
     func work() -> AsyncStream<Void>
     /// Returns whether other processes are heard at once, and not only found by looks at the rows.
     var isHearing: Bool { get }
-    /// The reason why the database can't be reached for now; nil while it can.
-    var standstill: JournalFailure? { get }
     /// A value of 32 bytes that all processes of the journal share.
     func sharedKey() throws(JournalFailure) -> [UInt8]
 }
