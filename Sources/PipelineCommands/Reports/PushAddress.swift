@@ -9,9 +9,8 @@ struct PushAddress {
 
     /// Nil for a step that waits for no push, or hands its address out by itself, and without a public address.
     init?(of step: StepKey, in job: JobSnapshot, _ plan: Plan?, _ addresses: CallbackAddresses?) {
-        let own = job.submits[step]?.key ?? job.record.submitName(of: step).key(ofGeneration: 1)
         guard case .waiting = job.steps[step]?.state, let stage = plan?.stage(step.stage)?.stage, stage.callback != nil,
-            stage.work == .wait, let url = addresses?.url(job.record.id, step, own)
+            stage.work == .wait, let url = addresses?.url(job.record.id, step, job.ownKey(of: step))
         else { return nil }
         self.url = url
     }

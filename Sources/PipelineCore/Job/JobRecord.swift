@@ -108,3 +108,10 @@ extension JobRecord {
         SubmitName(jobKey: key, inputDigest: beginning.inputDigest, isItem: item != nil, step: step)
     }
 }
+
+extension JobSnapshot {
+    /// The own key of a step, which is part of the address of pushes for it: of its last submit, else of its first to come.
+    package func ownKey(of step: StepKey) -> String {
+        submits[step]?.key ?? record.submitName(of: step).key(ofGeneration: 1)
+    }
+}

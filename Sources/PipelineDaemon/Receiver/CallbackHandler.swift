@@ -57,8 +57,7 @@ struct CallbackHandler: Sendable {
     }
 
     private func isGenuine(_ token: String, for step: StepKey, of job: JobSnapshot) -> Bool {
-        let own = job.submits[step]?.key ?? job.record.submitName(of: step).key(ofGeneration: 1)
-        return addresses.isGenuine(token, job: job.record.id, step: step, own: own)
+        addresses.isGenuine(token, job: job.record.id, step: step, own: job.ownKey(of: step))
     }
 
     private func answer(
