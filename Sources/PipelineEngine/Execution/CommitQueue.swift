@@ -4,12 +4,15 @@ import PipelineCore
 struct CommitQueue {
     struct Batch {
         var changes: [JournalChange] = []
-        var events: [JobEvent] = []
         /// The measurements that go with the changes, and is never a reason to write.
         var measured = Measurements()
         var waiters: [CheckedContinuation<Turn, Never>] = []
         /// True if it is to be on disk before anybody acts or waits.
         var isDue = false
+
+        var events: [JobEvent] {
+            changes.compactMap { if case .event(let event) = $0 { event } else { nil } }
+        }
     }
 
     /// The message to one who waits.
@@ -37,7 +40,6 @@ struct CommitQueue {
     mutating func enqueue(_ changes: [JournalChange], mayWait: Bool) throws(JournalFailure) {
         if let failure { throw failure }
         if !mayWait { next.isDue = true }
-        for case .event(let event) in changes { next.events.append(event) }
         next.changes += changes
     }
 }

@@ -27,10 +27,11 @@ final class JobWriter {
     /// Journals a new job with all that was added so far, in one transaction.
     func create(_ job: JobSnapshot) async throws(JournalFailure) {
         let batch = queue.takeNext()
+        let events = batch.events
         var first = job
         first.sequence = 0
-        lease = try await journal.create(first, events: batch.events, owner: lease.owner)
-        publisher.publish(batch.events)
+        lease = try await journal.create(first, events: events, owner: lease.owner)
+        publisher.publish(events)
         queue.next.measured.add(batch.measured)
     }
 

@@ -18,8 +18,7 @@ struct DownloadOrder: Sendable {
 
     init(
         stage: DownloadStage, context: StageContext<DownloadCheckpoint>, place: OutputPath,
-        wanted: VerifyDefinition.Values, replaces: Bool, streams: Int = 1, expected: StatusSet? = nil,
-        partEnding: String = ".part"
+        wanted: VerifyDefinition.Values, replaces: Bool, streams: Int, expected: StatusSet?, partEnding: String
     ) {
         self.stage = stage
         self.context = context
