@@ -62,19 +62,3 @@ extension ItemRecord.State {
     /// Returns whether an item that begins again from here takes an end that was paid for out of those that have succeeded.
     package func leavesPaidEnd(_ cost: Double?) -> Bool { self == .succeeded && (cost ?? 0) > 0 }
 }
-
-extension BatchRecord {
-    /// Counts an item that was one thing and is another now; nil for one that was just read.
-    package mutating func count(_ before: ItemRecord?, _ after: ItemRecord) {
-        if let before { counts[before.state, default: 0] -= 1 }
-        counts[after.state, default: 0] += 1
-        if let before { otherEnds += after.otherEnds(since: before) }
-        if let spent = after.cost {
-            cost = (Amount(cost ?? 0) + Amount(spent) - Amount(before?.cost ?? 0)).double
-        }
-        moved = BytesMoved(
-            sent: moved.sent + max(0, after.moved.sent - (before?.moved.sent ?? 0)),
-            received: moved.received + max(0, after.moved.received - (before?.moved.received ?? 0)))
-        if let before, !isStopped, after.cameToRest(since: before) { streak.add(after) }
-    }
-}
