@@ -58,10 +58,10 @@ final class Daemon: Sendable {
         }
         let clock = journal.clock
         self.clock = clock
-        let named = journal is any SharedJournal ? log.of(worker: journal.owner.text) : log
+        let named = journal.shared != nil ? log.of(worker: journal.owner.text) : log
         self.log = named
         var secrets = try workspace.secrets()
-        if journal is any SharedJournal { secrets.holder = "worker \(journal.owner.text)" }
+        if journal.shared != nil { secrets.holder = "worker \(journal.owner.text)" }
         workspace.observeTraces { named.note($0, level: .warning) }
         let engine = try workspace.engine(journal: journal, secrets: secrets) { named.record($0) }
         let plans = PlanCache(workspace)
@@ -71,7 +71,7 @@ final class Daemon: Sendable {
             journal: journal, engine: engine, secrets: secrets, plans: plans,
             batches: DaemonBatches(workspace, journal, named, clock: clock), concurrency: limits.concurrency,
             clock: clock, log: named)
-        if let shared = journal as? any SharedJournal {
+        if let shared = journal.shared {
             let claims = ClaimedJobs(jobs, shared, atOnce: limits.concurrency, clock: clock)
             scheduler = JobScheduler(claims, clock: clock, limits: limits)
             self.claims = claims

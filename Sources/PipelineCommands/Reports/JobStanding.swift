@@ -47,7 +47,7 @@ extension OwnedJob {
     func adviceUntilTaken(in journal: Workspace.Journal, resume: String) async throws -> String? {
         guard isToBeTaken else { return nil }
         // Whoever resumes it takes it out of the workers' hands.
-        if let shared = journal as? any SharedJournal {
+        if let shared = journal.shared {
             guard let host = try await shared.host(of: snapshot.record.id) else {
                 return "nothing: any 'pipeline worker' goes on with it"
             }

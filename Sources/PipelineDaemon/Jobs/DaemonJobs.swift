@@ -173,7 +173,7 @@ final class DaemonJobs: JobSource {
             }
         }
         do {
-            if journal is any SharedJournal {
+            if journal.shared != nil {
                 try await batches.begin(subject, on: SharedItems(self, engine, journal), ended: ended)
             } else {
                 let host = DaemonItems(self, engine) { [self] in owned.withLock { $0 } }
@@ -305,7 +305,7 @@ final class DaemonJobs: JobSource {
         case .suspended(.secret):
             let missing = (try? await journal.events(of: job, after: 0).suspensionDetail) ?? "a secret is missing"
             let way =
-                journal is any SharedJournal
+                journal.shared != nil
                 ? "'pipeline why \(job)' says how to give it" : "give it with 'pipeline resume \(job) --detach'"
             return "waits: \(missing); \(way)"
         case .ended, .suspended, .parked: return nil

@@ -15,7 +15,6 @@ package struct SharedClock: WallClock {
 extension WorkspaceJournal {
     /// The clock by which the jobs of the journal run: that of a journal which machines share, else this machine's.
     package var clock: any WallClock {
-        guard let shared = self as? any SharedJournal else { return SystemClock() }
-        return SharedClock(shared)
+        if let shared { SharedClock(shared) } else { SystemClock() }
     }
 }

@@ -29,4 +29,6 @@ package protocol SharedJournal: WorkspaceJournal {
     func sharedKey() throws(JournalFailure) -> [UInt8]
 }
 
-extension PostgresJournal: SharedJournal {}
+extension PostgresJournal: SharedJournal {
+    package var shared: (any SharedJournal)? { self }
+}

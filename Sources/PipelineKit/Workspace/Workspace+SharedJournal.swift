@@ -6,14 +6,14 @@ import PipelineJournal
 extension Workspace {
     /// The key of hashes and of callbacks' addresses: the folder's, or the shared journal's.
     func hashKey(of journal: Journal?) throws(JournalFailure) -> HashKey {
-        guard let shared = journal as? any SharedJournal else { return try HashKey(folder: settings.stateFolder) }
+        guard let shared = journal?.shared else { return try HashKey(folder: settings.stateFolder) }
         return HashKey(bytes: try shared.sharedKey())
     }
 
     /// Returns what seals captured secrets. In a shared journal that is `PIPELINE_JOURNAL_KEY`, which stands outside of
     /// the database; without it such a value is left out, and can't be used by a later stage.
     func seal(of journal: Journal, else key: HashKey) -> any SecretSeal {
-        guard journal is any SharedJournal else { return key }
+        guard journal.shared != nil else { return key }
         guard let text = settings.environment["PIPELINE_JOURNAL_KEY"], !text.isEmpty else { return NoSeal() }
         return HashKey(bytes: Array(SHA256.hash(data: Array(text.utf8))))
     }

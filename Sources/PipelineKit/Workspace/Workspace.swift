@@ -133,7 +133,10 @@ package final class Workspace: Sendable {
     ) throws(JournalFailure) -> Engine {
         let key = try hashKey(of: journal)
         let exporter = traceExporter(journal)
-        var ports = ports(journal, owner: journal.owner, key: key, secrets: secrets, clock: journal.clock) { event in
+        var ports = ports(
+            journal, isShared: journal.shared != nil, owner: journal.owner, key: key, secrets: secrets,
+            clock: journal.clock
+        ) { event in
             observe(event)
             journal.show(event)
             exporter?.take(event)
@@ -164,12 +167,12 @@ package final class Workspace: Sendable {
     }
 
     private func ports(
-        _ journal: any PipelineCore.Journal, owner: OwnerID, key: HashKey, secrets: any SecretSource,
-        clock: any WallClock = SystemClock(), observe: @escaping @Sendable (JobEvent) -> Void
+        _ journal: any PipelineCore.Journal, isShared: Bool = false, owner: OwnerID, key: HashKey,
+        secrets: any SecretSource, clock: any WallClock = SystemClock(), observe: @escaping @Sendable (JobEvent) -> Void
     ) -> EnginePorts {
         EnginePorts(
             journal: journal, clock: clock, randomness: SystemRandomness(), secrets: secrets,
-            files: DiskFiles(digests: digests, inputs: inputs, isShared: journal is any SharedJournal),
+            files: DiskFiles(digests: digests, inputs: inputs, isShared: isShared),
             crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
             exchanges: exchanges, owner: owner, keyedHash: { key.hash($0) }, observe: observe)
     }

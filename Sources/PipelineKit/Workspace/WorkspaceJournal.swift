@@ -7,6 +7,8 @@ package protocol WorkspaceJournal: Journal, BatchJournal, ServiceJournal, Durati
 {
     /// The name under which this process owns jobs.
     var owner: OwnerID { get }
+    /// The journal itself if many machines share it; nil of any other.
+    var shared: (any SharedJournal)? { get }
     /// Everything that is wrong with the store, a sentence each; empty when all is well.
     func checkIntegrity() async throws(JournalFailure) -> [String]
     /// Takes the name of ``owner`` before the first job; throws when another process has it.
@@ -50,6 +52,8 @@ package protocol WorkspaceJournal: Journal, BatchJournal, ServiceJournal, Durati
 extension SQLiteJournal: WorkspaceJournal {}
 
 extension WorkspaceJournal {
+    package var shared: (any SharedJournal)? { nil }
+
     /// A server's tables have no place of their own.
     package var hasMoved: Bool { false }
 }

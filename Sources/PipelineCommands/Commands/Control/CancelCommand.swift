@@ -84,7 +84,7 @@ struct CancelCommand: WorkspaceCommand {
     /// Waits for what becomes of a job that ran at a terminal of another machine: a process that is gone owns it until its
     /// lease is over, and nobody but a person takes it up after that. Returns the job then; nil where it heard.
     private func leftAlone(_ job: OwnedJob, _ journal: Workspace.Journal) async throws -> OwnedJob? {
-        guard journal is any SharedJournal, job.snapshot.mode == .attached else { return nil }
+        guard journal.shared != nil, job.snapshot.mode == .attached else { return nil }
         let id = job.snapshot.record.id
         for _ in 0..<Self.looks {
             guard let now = try await journal.jobs(JobQuery(prefix: id.text)).first, now.snapshot.ended == nil,

@@ -106,7 +106,7 @@ struct ResolveCommand: WorkspaceCommand {
         if abandon, try await endsNow(job.record, journal, workspace, console) { return }
         guard let console else { return }
         let found = try await journal.jobs(JobQuery(prefix: job.record.id.text, isBrief: true)).first
-        let isTaken = journal is any SharedJournal && (found?.owner != nil || found?.isToBeTaken == true)
+        let isTaken = journal.shared != nil && (found?.owner != nil || found?.isToBeTaken == true)
         let next = isTaken ? "a worker goes on with it" : "go on with: pipeline resume \(job.record.id)"
         console.note("settled; \(next)")
     }

@@ -36,7 +36,7 @@ struct WatchCommand: WorkspaceCommand {
         }
         let named = driven.first.flatMap { job == nil ? $0.snapshot.record.id.text : nil }
         let found = try await JobName(job ?? named ?? "last").find(in: journal)
-        if found.owner == nil, journal is any SharedJournal, found.snapshot.isQueued {
+        if found.owner == nil, journal.shared != nil, found.snapshot.isQueued {
             console.note("it waits for a worker")
         }
         if found.snapshot.batch != nil { return try await BatchSession(session).watch(found) }

@@ -191,7 +191,7 @@ struct WhyCommand: WorkspaceCommand {
             let given = missing?.failure.hint.map { "\($0), then " } ?? ""
             let again = inputs.map { " -i \($0)=…" }.joined()
             // Workers are given no values: the command has to stay with the job.
-            let mayDetach = inputs.isEmpty || !(journal is any SharedJournal)
+            let mayDetach = inputs.isEmpty || journal.shared == nil
             return [said, "\(given)\(resume)\(mayDetach ? detached : "")\(again)"].compactMap { $0 }.joined(
                 separator: "; ")
         case .extension: return try await job.extensionAdvice(in: journal)
@@ -210,7 +210,7 @@ struct WhyCommand: WorkspaceCommand {
         for untold: [NotificationRecord], of job: JobSnapshot, _ journal: Workspace.Journal
     ) -> String? {
         let lacksSecret = untold.contains { $0.isOpen && $0.problem?.hasPrefix("the secret ") == true }
-        guard lacksSecret, job.ended != nil, job.outcome != .failed, !(journal is any SharedJournal) else { return nil }
+        guard lacksSecret, job.ended != nil, job.outcome != .failed, journal.shared == nil else { return nil }
         return "pipeline resume \(job.record.id) --detach, with that secret set or in a file with --secrets-file"
     }
 

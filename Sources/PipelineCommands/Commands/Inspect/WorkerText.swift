@@ -7,7 +7,7 @@ struct WorkerText {
 
     /// Nil where there is nothing to tell.
     init?(_ job: OwnedJob, _ journal: Workspace.Journal) async throws {
-        guard let shared = journal as? any SharedJournal, job.snapshot.ended == nil else { return nil }
+        guard let shared = journal.shared, job.snapshot.ended == nil else { return nil }
         if let owner = job.owner {
             line = "at worker \(owner.text)"
             return

@@ -76,7 +76,7 @@ struct Detachment {
                 again: retriesFailed ? .failed : .nothing)
             try await journal.release(handle.lease)
         }
-        let workers = try await (journal as? any SharedJournal)?.workers() ?? []
+        let workers = try await journal.shared?.workers() ?? []
         if !workers.contains(where: { $0.isAlive && $0.atOnce != nil }) {
             console.note("no worker is running; the job begins with the first 'pipeline worker'")
         }

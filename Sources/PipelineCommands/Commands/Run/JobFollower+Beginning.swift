@@ -37,7 +37,7 @@ extension JobFollower {
     }
 
     /// True for a job that some worker takes up, of today or tomorrow: all of them may be full, or none be there.
-    func goesOnByItself(_ job: OwnedJob) -> Bool { journal is any SharedJournal && Self.isToBeTaken(job) }
+    func goesOnByItself(_ job: OwnedJob) -> Bool { journal.shared != nil && Self.isToBeTaken(job) }
 
     /// True if somebody is there who takes up such jobs.
     private var hasOwner: Bool {

@@ -4,7 +4,7 @@ import PipelineKit
 extension OwnedJob {
     /// The other machine that has the files of the job or batch; nil where they are on this one, or it has none.
     func otherMachine(in journal: Workspace.Journal) async throws -> String? {
-        guard let shared = journal as? any SharedJournal else { return nil }
+        guard let shared = journal.shared else { return nil }
         return try await shared.host(of: snapshot.record.id).flatMap { $0 == shared.host ? nil : $0 }
     }
 

@@ -37,7 +37,7 @@ struct DoctorCommand: WorkspaceCommand {
         let problems = try await journal.checkIntegrity()
         console.data("journal   " + (problems.isEmpty ? "whole" : "\(problems.count) problem(s)"))
         for problem in problems { console.data("  \(SafeText.line(problem))") }
-        if let shared = journal as? any SharedJournal {
+        if let shared = journal.shared {
             let isSealing = workspace.settings.environment["PIPELINE_JOURNAL_KEY"]?.isEmpty == false
             console.data(
                 "sealing   "

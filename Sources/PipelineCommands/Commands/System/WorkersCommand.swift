@@ -16,7 +16,7 @@ struct WorkersCommand: WorkspaceCommand {
     var json = false
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
-        guard let journal = try workspace.existingJournal() as? any SharedJournal else {
+        guard let journal = try workspace.existingJournal()?.shared else {
             throw CommandError(
                 .usage, "the journal of a state folder has no workers",
                 hint: "set PIPELINE_JOURNAL=postgres://USER@HOST/DATABASE for one that machines share")
