@@ -1,6 +1,6 @@
 import CLibrary
 
-/// The two clocks of the machine: the only place that reads them.
+/// The two clocks of the machine: the only place of this module that reads them.
 enum MachineClock {
     static func sinceEpoch() -> Duration { read(CLOCK_REALTIME) }
 

@@ -46,7 +46,7 @@ package struct MendedDocument: Sendable {
     ///   - scope: what is to be begun again of the job.
     ///   - resolutions: how the document reconciles the submits that are unknown.
     ///   - variables: the environment, for what is new in the document.
-    /// - Throws: as ``read(for:_:in:)`` does of a document that is right.
+    /// - Throws: as ``read(for:_:_:in:)`` does of a document that is right.
     package init(
         _ plan: Plan, for job: JobSnapshot, _ scope: RestartScope, _ resolutions: [StepKey: Resolution] = [:],
         variables: [String: String]
