@@ -92,7 +92,7 @@ final class Daemon: Sendable {
         ControlAddress(stateFolder: settings.stateFolder, isWorker: claims != nil)
     }
 
-    /// Nil for a worker that serves no pages, and for one beside another that does: several may share a state folder.
+    /// Nil for a worker that serves no pages, and for one next to another that does: several may share a state folder.
     /// A worker is asked for a link alone, for all else through the journal.
     private func controlServer() throws -> ControlServer? {
         if claims != nil {

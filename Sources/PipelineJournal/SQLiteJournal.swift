@@ -4,8 +4,8 @@ package import PipelineSQLite
 /// The journal in one SQLite database of the state folder, shared by all processes of one user on one machine.
 ///
 /// What a call wrote is on disk when it returns (WAL, synchronous FULL). Calls of many jobs share a transaction: one
-/// thread takes what has queued. Reading goes on beside it. An owner is alive while it holds the lock of its file under
-/// `owners/` and renews its lease; requests reach it through a socket beside the lock.
+/// thread takes what has queued. Reading goes on next to it. An owner is alive while it holds the lock of its file under
+/// `owners/` and renews its lease; requests reach it through a socket next to the lock.
 ///
 /// Only ``close()``, or the end of the object, lets the locks go: an owner keeps its journal as long as its jobs.
 package final class SQLiteJournal: DatabaseJournal {

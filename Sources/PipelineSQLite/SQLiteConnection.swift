@@ -7,7 +7,7 @@ import PipelineSQL
 /// (SQLITE_OPEN_NOMUTEX, sqlite.org/threadsafe.html). The end of the object closes the connection; what was not committed
 /// is rolled back then.
 ///
-/// Statements are texts in the program's source, beside the values that they take. Each is prepared once and found again
+/// Statements are texts in the program's source, next to the values that they take. Each is prepared once and found again
 /// by the address of its text.
 package final class SQLiteConnection {
     /// The database's file.

@@ -26,7 +26,7 @@ struct PathCommand: ParsableCommand {
         var polled = ends.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            // A packet may be a millisecond later than it should: that is little beside the delay.
+            // A packet may be a millisecond later than it should: that is little next to the delay.
             let left = queues.compactMap(\.nextDue).min().map { max(0, $0 - Self.now) } ?? 1
             poll(&polled, 2, Int32(min(left, 1) * 1000) + 1)
             for side in 0..<2 {

@@ -1,4 +1,4 @@
-/// A discretionary step that could begin: what the policies look at beside the machine.
+/// A discretionary step that could begin: what the policies look at besides the machine.
 package struct ConditionQuestion: Sendable, Hashable {
     package var pipeline: String
     /// Since when it could have begun.

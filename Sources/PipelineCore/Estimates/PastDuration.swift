@@ -30,7 +30,7 @@ struct RunningDurations {
         let ended = durations.filter { !$0.isRunning }.map(\.logarithm)
         center = ended.reduce(0, +) / Double(max(ended.count, 1))
         spread = Self.priorSpread
-        // Many that run beside few that ended say little more than that it takes long: they move the fit step by step.
+        // Many that run next to few that ended say little more than that it takes long: they move the fit step by step.
         for _ in 0..<30 {
             var (sum, count) = (0.0, 0.0)
             let expected = durations.map { duration -> (value: Double, rest: Double) in

@@ -1,4 +1,4 @@
-/// A distribution by some of its quantiles: durations that follow one another are added, those beside one another give
+/// A distribution by some of its quantiles: durations that follow one another are added, those next to one another give
 /// the longest. Independence is assumed.
 struct QuantileSketch: Sendable, Hashable {
     /// Seconds at evenly spaced probabilities, in order.

@@ -6,7 +6,7 @@ public struct StageKind: Sendable {
     public let name: String
     /// One sentence for the reference and the schema.
     public let summary: String
-    /// The keys of its own, beside those that all stages have.
+    /// The keys of its own, besides those that all stages have.
     package let fields: [any AnyField]
     /// All keys that its stages may have.
     let table: FieldTable

@@ -3,7 +3,7 @@ import JSONPath
 /// Writes what stands several times in a schema once, under `$defs`.
 ///
 /// Two schemas are the same when they differ in nothing but what people read (`title`, `description`, `default`,
-/// `examples`), which stays where it stands, beside the `$ref`. A `title` becomes the name under `$defs`.
+/// `examples`), which stays where it stands, next to the `$ref`. A `title` becomes the name under `$defs`.
 struct SchemaSharing {
     /// A schema whose children are slots: objects with the child's number and its own annotations.
     private struct Node {

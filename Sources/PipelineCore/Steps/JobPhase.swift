@@ -1,4 +1,4 @@
-/// The state of a job as a whole: computed from its steps and its owner, never stored beside them.
+/// The state of a job as a whole: computed from its steps and its owner, never stored next to them.
 public enum JobPhase: String, Sendable, Hashable, CaseIterable {
     case running, suspended, waiting, unknown, succeeded, failed, cancelled
 

@@ -26,7 +26,7 @@ package enum LinkExpiry {
         if let text = values["expires"], let seconds = Int64(text), (1_000_000_000...9_999_999_999).contains(seconds) {
             return Timestamp(milliseconds: seconds * 1000)
         }
-        // Without a signature beside it `se` could be anything.
+        // Without a signature next to it `se` could be anything.
         return values["sig"] == nil ? nil : values["se"].flatMap { try? Timestamp.parse($0) }
     }
 

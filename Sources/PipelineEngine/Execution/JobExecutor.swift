@@ -226,7 +226,7 @@ actor JobExecutor {
         notes.claims.end(key, succeeded: ended.name == .succeeded)
     }
 
-    /// Keeps what a call says; durable when this returns, unless it may wait. On the way of the call, beside the loop.
+    /// Keeps what a call says; durable when this returns, unless it may wait. On the way of the call, next to the loop.
     func save(_ report: StepReport, of key: StepKey) async throws(StageFailure) {
         guard calls.admits(report, of: key) else { throw .stopped }
         do throws(JournalFailure) {

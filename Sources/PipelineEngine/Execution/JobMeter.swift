@@ -2,7 +2,7 @@ import PipelineCore
 
 /// Measures a job by the changes that it commits, so that what is counted is exactly what is kept.
 ///
-/// What calls of stages measure beside them comes by the ``NoteBook`` and goes with the next commit.
+/// What calls of stages measure besides them comes by the ``NoteBook`` and goes with the next commit.
 struct JobMeter {
     /// The submits as they were last committed.
     private var submits: [StepKey: SubmitRecord]

@@ -52,7 +52,7 @@ final class StepCall: Sendable {
 
     /// Calls the stage on the concurrent executor, never on an executor of a job: a stage may hash for seconds.
     ///
-    /// The work is a child task beside one that waits for ``stop()``, so that it can be cancelled alone.
+    /// The work is a child task next to one that waits for ``stop()``, so that it can be cancelled alone.
     /// `clock` measures how long a submit is waited for.
     /// `hasBegun` is called once the stage is at work: it starts on this thread, before anything else of it is said.
     /// `beside` runs as long as the stage does, and ends only when it is cancelled.

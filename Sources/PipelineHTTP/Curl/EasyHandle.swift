@@ -40,7 +40,7 @@ final class EasyHandle {
         ccurl_set_pointer(pointer, option, value)
     }
 
-    /// Trusts the authorities of a file and no others: libcurl may have been built with a folder of them beside its file, as
+    /// Trusts the authorities of a file and no others: libcurl may have been built with a folder of them next to its file, as
     /// Debian's, and keeps for a day what stood in a file of that name.
     func trust(onlyFile path: String) {
         set(CURLOPT_CAINFO, path)

@@ -69,7 +69,7 @@ struct ExchangeQueue {
         }
     }
 
-    /// Counts a request that an exchange sends beside its first: a redirect that is followed.
+    /// Counts a request that an exchange sends besides its first: a redirect that is followed.
     mutating func countFurtherRequest(_ service: String?, at now: Duration) {
         if let service { paces[service]?.begin(at: now) }
     }

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Adds preferences (RFC 7240), such as `respond-async` and `wait=10`, beside those of the request.
+/// Adds preferences (RFC 7240), such as `respond-async` and `wait=10`, besides those of the request.
 public struct Prefer: RequestDecorator {
     /// The preferences, as `respond-async`.
     public let preferences: [String]

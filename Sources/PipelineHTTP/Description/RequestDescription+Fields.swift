@@ -10,7 +10,7 @@ extension RequestDescription {
         headers[field.name] = field.value
     }
 
-    /// Appends a field from text that may come from anywhere, beside those of the same name.
+    /// Appends a field from text that may come from anywhere, besides those of the same name.
     public mutating func addHeader(_ name: String, _ value: String) throws(RequestFailure) {
         headers.append(try HTTPField.checked(name: name, value: value))
     }

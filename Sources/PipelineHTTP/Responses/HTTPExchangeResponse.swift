@@ -90,7 +90,7 @@ public struct ExchangeTimings: Sendable, Equatable {
         self.total = total
     }
 
-    /// A round trip that counts beside what is moved meanwhile; one within a house takes less.
+    /// A round trip that counts next to what is moved meanwhile; one within a house takes less.
     package static let farRoundTrip = Duration.milliseconds(2)
 
     /// The time that a packet takes there and back, as far as a connection that was made has shown it; about zero for

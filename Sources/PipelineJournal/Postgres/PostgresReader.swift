@@ -2,7 +2,7 @@ import CLibrary
 import PipelineCore
 import PipelinePostgres
 
-/// Reads besides the writer, on a connection of its own that is opened at the first reading.
+/// Reads next to the writer, on a connection of its own that is opened at the first reading.
 ///
 /// `@unchecked`: ``connection`` is only touched on ``queue``.
 final class PostgresReader: @unchecked Sendable {

@@ -26,7 +26,7 @@ extension JobReader {
         }
         var step = StepRecord(state: state, toleratesFailure: row.flag("tolerates_failure"))
         if !isBrief {
-            // Not in one expression: a nil literal beside a JSON value is JSON's null.
+            // Not in one expression: a nil literal next to a JSON value is JSON's null.
             if !row.isNull("value") { step.value = try row.json("value") }
             step.checkpoint = row.optionalBlob("checkpoint")
             step.captures = try row.object("captures")

@@ -1,7 +1,7 @@
 import PipelineCore
 import PipelineSQLite
 
-/// Reads beside the writer, on a connection of its own that is opened at the first reading.
+/// Reads next to the writer, on a connection of its own that is opened at the first reading.
 ///
 /// `@unchecked`: ``database`` is only touched on ``queue``.
 final class JournalReader: @unchecked Sendable {

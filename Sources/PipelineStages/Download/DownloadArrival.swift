@@ -21,7 +21,7 @@ struct DownloadArrival: Sendable {
     /// - Parameter stated: the digests that the service has given.
     func warn(by order: DownloadOrder, _ stated: [DeclaredDigest]) async throws(StageFailure) {
         guard (order.wanted.stated + stated).isEmpty else { return }
-        // One that may be null is written beside the size.
+        // One that may be null is written next to the size.
         let verify = order.stage.verify
         let names = [verify.sha256.map { _ in "sha256" }, verify.size.map { _ in "size" }].compactMap(\.self)
         if order.wanted.size == nil, !names.isEmpty {

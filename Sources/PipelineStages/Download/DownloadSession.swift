@@ -122,7 +122,7 @@ struct DownloadSession: Sendable, Equatable {
         return coding == "identity" || coding == "" ? nil : coding
     }
 
-    /// Returns how long the body is; a `Content-Length` counts for nothing beside a transfer coding (RFC 9112, section
+    /// Returns how long the body is; a `Content-Length` counts for nothing next to a transfer coding (RFC 9112, section
     /// 6.3).
     private static func length(_ headers: HTTPFields) -> Int64? {
         guard headers[.transferEncoding] == nil, let text = headers[.contentLength],

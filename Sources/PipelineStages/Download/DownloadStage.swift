@@ -63,7 +63,7 @@ struct DownloadStage: Stage {
         return try await context.evaluate { scope throws(EvaluationFailure) in try expect.values(in: scope) }
     }
 
-    /// The path that is known before an answer; the packed file stands beside what comes out of it, also of a folder.
+    /// The path that is known before an answer; the packed file stands next to what comes out of it, also of a folder.
     private func fixedTarget(_ place: OutputPath) -> String? {
         switch place {
         case .file(let path): path

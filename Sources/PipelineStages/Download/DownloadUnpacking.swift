@@ -1,7 +1,7 @@
 import CLibrary
 import PipelineCore
 
-/// The place to which a packed download is unpacked: a folder beside the target first, then its name.
+/// The place to which a packed download is unpacked: a folder next to the target first, then its name.
 ///
 /// A value of one moment: of what the checkpoint says by then.
 struct DownloadUnpacking {

@@ -72,7 +72,7 @@ final class ProgressTicker: Sendable {
         source.finish()
     }
 
-    /// Carries out something that reports to these marks and, beside it, what each wake-up asks for.
+    /// Carries out something that reports to these marks and, next to it, what each wake-up asks for.
     ///
     /// When that throws, the transfer is called off. When the task is cancelled, wake-ups end and the transfer's own
     /// result tells the rest.

@@ -1,6 +1,6 @@
 import CLibrary
 
-/// An executable of this package, found beside the tests that were built with it.
+/// An executable of this package, found next to the tests that were built with it.
 package struct BuiltProgram: Sendable {
     /// A program that can't be found or started.
     package struct StartError: Error, CustomStringConvertible, Sendable {

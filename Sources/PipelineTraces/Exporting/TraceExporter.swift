@@ -2,7 +2,7 @@ package import PipelineCore
 package import PipelineHTTP
 import Synchronization
 
-/// Sends the spans of jobs to a collector, from the journal and beside all work: a collector that is away delays no job.
+/// Sends the spans of jobs to a collector, from the journal and next to all work: a collector that is away delays no job.
 ///
 /// What has ended is read from the journal's events, with ids that follow from the job, so it does not matter which
 /// process exports it, or when. How far a job was exported is kept once the collector has it; a kill between the two

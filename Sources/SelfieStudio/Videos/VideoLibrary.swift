@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Synchronization
 
-/// The videos on disk, each a file and a record beside it. The record is written last: without it there is no video.
+/// The videos on disk, each a file and a record next to it. The record is written last: without it there is no video.
 final class VideoLibrary: Sendable {
     private let folder: String
     private let incoming: String

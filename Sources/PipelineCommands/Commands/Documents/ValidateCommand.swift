@@ -47,7 +47,7 @@ struct ValidateCommand: WorkspaceCommand {
         return isValid ? .succeeded : .invalid
     }
 
-    /// True of the file that `init` writes beside a document, for editors: `validate *.json` names it as well.
+    /// True of the file that `init` writes next to a document, for editors: `validate *.json` names it as well.
     private static func isSchema(_ text: [UInt8]) -> Bool {
         guard let json = try? JSON.parse(text), json["pipeline"] == nil else { return false }
         return json["$schema"]?.string?.hasPrefix("https://json-schema.org/") == true

@@ -6,7 +6,7 @@ struct SettingCheck: Sendable {
     let references: [Reference]
     /// The place where it stands.
     let range: SourceRange
-    /// True if it needs files, the time or chance beside what it reads.
+    /// True if it needs files, the time or chance besides what it reads.
     let asksOutside: Bool
     private let evaluate: @Sendable (Scope) throws(EvaluationFailure) -> Void
 

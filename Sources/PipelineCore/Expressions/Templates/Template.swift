@@ -40,7 +40,7 @@ public struct Template: Sendable, Equatable {
         parts.contains { if case .expression(let expression) = $0 { expression.namesFile } else { false } }
     }
 
-    /// True if a value of it needs files, the time or chance beside what it reads.
+    /// True if a value of it needs files, the time or chance besides what it reads.
     var asksOutside: Bool {
         parts.contains { if case .expression(let expression) = $0 { expression.asksOutside } else { false } }
     }

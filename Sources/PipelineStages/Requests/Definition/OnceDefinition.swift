@@ -162,7 +162,7 @@ private struct OnceFields: Sendable {
                 reader.place, "'once' does not say how a lost answer is settled",
                 hint: "give it one of \"key\", \"name\", \"match\" or \"resend\": true")
         }
-        // A key may have a look-up beside it, for when it is no longer valid.
+        // A key may have a look-up next to it, for when it is no longer valid.
         let isFine = ways.count < 2 || (ways.count == 2 && ways[0] == "key" && ways[1] != "resend")
         if !isFine, let place = reader.place(of: ways[1]) {
             reader.findings.report(

@@ -191,7 +191,7 @@ private struct NextFields: Sendable {
         }
     }
 
-    /// Keys that have a meaning only beside another way.
+    /// Keys that have a meaning only next to another way.
     private func checkCompany(of way: String, _ reader: ObjectReader) {
         let owners = [
             "param": ["cursor"], "in": ["cursor"], "first": ["page"], "size": ["page", "offset"],

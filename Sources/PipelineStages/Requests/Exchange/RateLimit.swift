@@ -2,7 +2,7 @@ import HTTPTypes
 import PipelineCore
 import PipelineHTTP
 
-/// The ways in which services say that they have counted too many requests, beside 429 (RFC 6585, section 4).
+/// The ways in which services say that they have counted too many requests, besides 429 (RFC 6585, section 4).
 enum RateLimit {
     /// Returns the status by which an answer is judged: 429 for a 403 that asks to wait, or that counts no requests as
     /// left, as GitHub does ("Rate limits for the REST API"). Other credentials would not help. A wait of 0 is none.

@@ -25,7 +25,7 @@ struct StageRequests: Sendable {
     let searches = ListSearches()
     /// Services that redirects led to, and that were closed.
     let redirects = RedirectedServices()
-    /// Names of the decorators from outside the request, for what must not stand beside each other.
+    /// Names of the decorators from outside the request, for what must not stand next to each other.
     private let outerNames: Set<String>
 
     /// Reads the decorators from outside the requests; their mistakes are told. Network and service are kept once for
