@@ -20,13 +20,9 @@ extension OwnedJob {
         guard owner == nil, let host = try await otherMachine(in: journal) else { return }
         let record = snapshot.record
         let name = snapshot.batch == nil ? "job \(record.id)" : "batch '\(record.key)'"
-        var hints = ["give the command there"]
-        if let hint {
-            hints.append(hint)
-        } else if case .from = again {
-        } else {
-            hints.append("with --detach: a worker of that machine goes on with it")
-        }
+        let isFromStage = if case .from = again { true } else { false }
+        let handover = isFromStage ? nil : "with --detach: a worker of that machine goes on with it"
+        let hints = ["give the command there", hint ?? handover].compactMap(\.self)
         throw CommandError(
             .usage, "the files of \(name) are on another machine: \(host)", hint: hints.joined(separator: ", or "))
     }
