@@ -21,8 +21,11 @@ struct SecureMailServer {
         self.port = port
     }
 
-    /// True if it took a message over an encrypted connection.
-    var hasTakenOverTLS: Bool { program.text.contains("taken by SSLSocket") }
+    /// Waits for the message that it takes; true if that came over an encrypted connection. What it prints before it answers
+    /// may be read here after the answer.
+    var takesOverTLS: Bool {
+        get async { await program.hasWritten("taken by ") && program.text.contains("taken by SSLSocket") }
+    }
 
     func stop() { program.signal(SIGTERM) }
 
