@@ -67,7 +67,8 @@ struct ErrorReport {
         case .away:
             hint =
                 "what it has is not lost, and workers go on by themselves once it is back; see that it runs and can be "
-                + "reached from here, then type the command again, or 'pipeline resume' where a job was stopped"
+                + "reached from here, then type the command again (a 'run' only where 'pipeline list' does not show its job), "
+                + "or 'pipeline resume' where a job was stopped"
         case .refused(let place, let reason, let mending):
             title = "the database \(place) can't be used: \(reason)"
             hint = mending
