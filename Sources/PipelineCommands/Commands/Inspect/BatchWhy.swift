@@ -43,12 +43,13 @@ struct BatchWhy {
         let (phase, cause) = (found.phase, found.suspension)
         let text = BatchText(key: snapshot.record.key, batch: batch, closed: closed)
         let resume = "pipeline resume \(snapshot.record.key)"
-        let advice: String? =
+        let asked: String? =
             if cause == .extension {
                 try await found.extensionAdvice(in: journal)
             } else {
                 try await found.adviceUntilTaken(in: journal, resume: resume) ?? found.batchAdvice(after: failures)
             }
+        let advice = try await found.placed(asked, in: journal)
         let now = SystemClock().now
         let waits = try await isOwned ? waitsUnderWay(in: journal) : []
         if isJSON {

@@ -41,10 +41,12 @@ struct ItemWhy {
     private func advice(_ found: OwnedJob, _ journal: Workspace.Journal) async throws -> String? {
         switch item.state {
         case .pending:
-            try await found.adviceUntilTaken(in: journal, resume: "pipeline resume \(batch.key)") ?? found.batchAdvice
-        case .failed where item.attempt == 0: "mend its row, and run the same command again"
-        case .failed, .cancelled: "pipeline retry \(ShellWord.quoted("\(batch.key)/\(item.key)"))"
-        default: nil
+            let asked = try await found.adviceUntilTaken(in: journal, resume: "pipeline resume \(batch.key)")
+            return try await found.placed(asked ?? found.batchAdvice, in: journal)
+        case .failed where item.attempt == 0: return "mend its row, and run the same command again"
+        case .failed, .cancelled:
+            return try await found.placed("pipeline retry \(ShellWord.quoted("\(batch.key)/\(item.key)"))", in: journal)
+        default: return nil
         }
     }
 }

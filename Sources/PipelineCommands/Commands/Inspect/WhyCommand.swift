@@ -37,7 +37,8 @@ struct WhyCommand: WorkspaceCommand {
         let (phase, cause) = (found.phase, found.suspension)
         let hasEnded = phase == .succeeded || phase == .cancelled
         let (plan, lack) = hasEnded ? (nil, nil) : await Self.plan(of: found.snapshot.record, workspace)
-        let asked = try await advice(for: found, cause, plan, journal, workspace)
+        let given = try await advice(for: found, cause, plan, journal, workspace)
+        let asked = try await found.placed(given, in: journal)
         let advice = lack.map { [$0, asked].compactMap(\.self).joined(separator: "; ") } ?? asked
         let held = try await blockedSteps(of: found, plan, journal)
         let background = try await background(of: found.snapshot, plan, journal, workspace)
@@ -197,9 +198,7 @@ struct WhyCommand: WorkspaceCommand {
         case .extension: return try await job.extensionAdvice(in: journal)
         case .tooManyFailures, .sameFailure: return "mend what failed, then \(resume), or pipeline retry"
         case .spent: return "\(resume) --spend MORE"
-        case .interrupted, .paused, .noNetwork, .crashed:
-            guard let host = try await job.otherMachine(in: journal) else { return resume }
-            return "on \(host), which has its files: \(resume); or \(resume) --detach, for a worker there"
+        case .interrupted, .paused, .noNetwork, .crashed: return resume
         case nil: return nil
         }
     }

@@ -8,6 +8,15 @@ extension OwnedJob {
         return try await shared.host(of: snapshot.record.id).flatMap { $0 == shared.host ? nil : $0 }
     }
 
+    /// Advice to go on with a job or batch that nobody has, with the machine where it has to be typed. What somebody takes up
+    /// without being told needs none, and what is unknown is resolved anywhere.
+    func placed(_ advice: String?, in journal: Workspace.Journal) async throws -> String? {
+        guard owner == nil, !isToBeTaken, phase == .suspended || phase == .failed,
+            let host = try await otherMachine(in: journal)
+        else { return advice }
+        return [advice, "on \(host), which has its files, or with --detach"].compactMap(\.self).joined(separator: "; ")
+    }
+
     /// Throws where nobody has the job or batch and its files are on another machine: what stands under their paths on this
     /// one is not what they name.
     ///
