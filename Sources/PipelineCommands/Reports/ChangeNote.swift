@@ -21,7 +21,7 @@ struct ChangeNote {
         of found: OwnedJob, _ plan: Plan?, in journal: Workspace.Journal
     ) async throws -> [ChangeNote] {
         let isElsewhere = try await found.otherMachine(in: journal) != nil
-        if isElsewhere || found.owner != nil || found.snapshot.phase(isOwned: false) == .unknown {
+        if isElsewhere || found.owner != nil || found.phase == .unknown {
             return [document(of: found.snapshot)].compactMap(\.self)
         }
         return all(of: found.snapshot, begunAnew: plan.map { RestartScope.failed.begunAnew(in: $0) } ?? [])
@@ -47,7 +47,7 @@ struct ChangeNote {
 
     /// A file that has been sent: what it was is at the service. Nil where none is another one by now.
     static func file(of job: JobSnapshot, begunAnew: Set<String>) -> ChangeNote? {
-        let changed = job.sentFiles.filter { file in
+        let changed = SentFile.all(of: job).filter { file in
             guard !begunAnew.contains(file.stage), let now = SourceFingerprint.sharedText(ofFileAt: file.path) else {
                 return false
             }

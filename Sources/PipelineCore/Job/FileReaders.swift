@@ -17,10 +17,7 @@ struct FileReaders {
     }
 
     private var copies: [WrittenFile] {
-        job.facts.compactMap { fact, path -> WrittenFile? in
-            guard case .copy = fact, let path = path.string else { return nil }
-            return WrittenFile(path: path, bytes: 0, sha256: nil)
-        }
+        job.facts.copies.map { WrittenFile(path: $0, bytes: 0, sha256: nil) }
     }
 
     /// The steps under way, or that failed, that read a file and can begin again with another copy of it.

@@ -210,10 +210,7 @@ package struct JobTable: Sendable {
     /// What expressions have said of a file when it was in another state than that of the fingerprint. Of one that the job
     /// has made itself, and makes anew where it is gone (a result, the copy of an input), its size and digests alone.
     package func facts(ofFileAt path: String, otherThan fingerprint: String) -> [Fact: JSON] {
-        let isCopy = snapshot.facts.contains { fact, value in
-            guard case .copy = fact else { return false }
-            return value.string == path
-        }
+        let isCopy = snapshot.facts.copies.contains(path)
         let known = view.fingerprint(ofFileAt: path)
         guard known != fingerprint, known != nil || isCopy else { return [:] }
         let isResult = snapshot.files.contains { $0.path == path || path.hasPrefix($0.path + "/") }

@@ -1,3 +1,5 @@
+import JSONPath
+
 /// Something about the outside that an expression asked for; with it, evaluation stays a pure function.
 ///
 /// Whoever evaluates obtains a missing fact, journals it and evaluates again, so that a job which goes on after a
@@ -97,4 +99,9 @@ extension Fact: CustomStringConvertible {
         case .uuid: "uuid()"
         }
     }
+}
+
+extension [Fact: JSON] {
+    /// The absolute paths of the local copies of inputs that are URLs.
+    var copies: [String] { compactMap { fact, path in if case .copy = fact { path.string } else { nil } } }
 }
