@@ -32,7 +32,7 @@ struct BatchLimitTests {
         #expect(tolerance.text == "5%" && FailureTolerance("7")?.text == "7")
     }
 
-    @Test("when so many in a row failed alike; a bad row says nothing of the service")
+    @Test("when so many in a row failed alike; a bad row says nothing of the service, nor does a process that ended")
     func streak() {
         var streak = FailureStreak()
         var item = ItemRecord(number: 1, key: "a", state: .failed)
@@ -40,6 +40,10 @@ struct BatchLimitTests {
         for _ in 0..<3 { streak.add(item) }
         var bad = item
         bad.failure = ItemFailure(stage: nil, failure: StepFailure("line 2"))
+        streak.add(bad)
+        bad = item
+        bad.state = .unknown
+        bad.failure?.wasCutOff = true
         streak.add(bad)
         #expect(streak.count == 3)
         var stopped = batch(BatchSettings(stopAfter: 3), [.failed: 3, .pending: 9])

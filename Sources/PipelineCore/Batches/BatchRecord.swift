@@ -114,9 +114,9 @@ package struct FailureStreak: Sendable, Hashable {
         self.count = count
     }
 
-    /// After one more item has ended; a row that could not be begun says nothing of the service.
+    /// After one more item has come to rest.
     package mutating func add(_ item: ItemRecord) {
-        guard [.failed, .unknown].contains(item.state), let latest = item.failureGroup, latest.stage != nil else {
+        guard let latest = item.streakGroup else {
             if item.state == .succeeded { self = FailureStreak() }
             return
         }

@@ -101,6 +101,9 @@ package struct ItemFailure: Sendable, Hashable {
     /// The stage that failed; nil for a row that could not be begun.
     package let stage: String?
     package let failure: StepFailure
+    /// True for a submit of which nothing was heard because its process ended. It counts when it comes to that, and is not
+    /// kept.
+    package var wasCutOff = false
 
     package init(stage: String?, failure: StepFailure) {
         self.stage = stage
@@ -130,6 +133,13 @@ package struct ItemFailure: Sendable, Hashable {
 }
 
 extension ItemRecord {
+    /// The group by which its failure counts among those in a row: nil where it says nothing of the service, as of a row that
+    /// could not be begun and of a submit whose process ended.
+    package var streakGroup: ItemFailure.Group? {
+        guard [.failed, .unknown].contains(state), failure?.wasCutOff == false else { return nil }
+        return failureGroup.flatMap { $0.stage == nil ? nil : $0 }
+    }
+
     /// The group of its failure; nil without one. All are alike that are unknown at a stage, whatever became of their submits.
     package var failureGroup: ItemFailure.Group? {
         failure.map { state == .unknown ? ItemFailure.Group(stage: $0.stage, code: state.rawValue) : $0.group(of: key) }

@@ -28,12 +28,14 @@ extension ItemOutcome {
         self.init(.unknown)
         (cost, moved) = (job.cost, job.moved)
         let lost = job.steps.compactMap { key, step in
-            if case .unknown(_, let submit) = step.state { (key, submit) } else { nil }
+            if case .unknown(let attempt, let submit) = step.state { (key, attempt, submit) } else { nil }
         }
-        failure = lost.min { $0.0 < $1.0 }.map { key, submit in
-            ItemFailure(
+        failure = lost.min { $0.0 < $1.0 }.map { key, attempt, submit in
+            var failure = ItemFailure(
                 stage: key.stage,
                 failure: StepFailure("it is not known whether the service took the submit: \(submit.reason)"))
+            failure.wasCutOff = attempt.wasCutOff
+            return failure
         }
     }
 

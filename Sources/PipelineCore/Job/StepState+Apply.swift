@@ -69,11 +69,13 @@ extension StepState {
             return StepTransition(.unknown(attempt, submit), (.stageUnknown, Self.data(of: submit)))
         case (.running(let attempt), .interrupted(let reason)):
             return StepTransition(.waiting(attempt, .resume, reason))
-        case (.running(let attempt), .takenUp):
+        case (.running(var attempt), .takenUp):
+            attempt.wasCutOff = true
             return StepTransition(.waiting(attempt, .at(time), WaitReason(.interrupted)))
-        case (.waiting(let attempt, let wake, let reason), .takenUp):
+        case (.waiting(var attempt, let wake, let reason), .takenUp):
+            attempt.wasCutOff = reason.kind == .interrupted
             let isHastened = wake == .resume || reason.kind.endsWithResume && wake.time.map { $0 > time } ?? true
-            return StepTransition(isHastened ? .waiting(attempt, .at(time), reason) : self)
+            return StepTransition(.waiting(attempt, isHastened ? .at(time) : wake, reason))
         case (_, .takenUp): return StepTransition(self)
         case (_, .clockSet(let shift)): return StepTransition(shifted(by: shift))
         case (.unknown(let attempt, _), .resolved):
@@ -107,6 +109,7 @@ extension StepState {
     ) -> StepTransition {
         let error: JSONObject = ["error": failed.failure.json]
         var attempt = failed.progressed ? before.progressed : before
+        attempt.wasCutOff = false
         let since = attempt.failingSince ?? time
         attempt.failingSince = since
         switch failed.kind {

@@ -22,7 +22,7 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
             """, ["batch": batch, "number": before.number, "job": job.id.text])
         var after = before
         after.state = .running
-        try count(before, after, nil, batch)
+        try count(before, after, batch)
     }
 
     /// Keeps where the item of a job stands by now, and counts it.
@@ -99,8 +99,7 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
 
     /// Writes an item that was one thing and is another by now, and counts it.
     private func write(_ item: ItemRecord, over before: ItemRecord, _ batch: Int64) throws(JournalFailure) {
-        let group = item.failureGroup
-        let error = group.flatMap { item.failure?.json(in: $0) }
+        let error = item.failureGroup.flatMap { item.failure?.json(in: $0) }
         try run(
             """
             UPDATE items SET state = :state, attempt = :attempt, ended = :ended, seconds = :seconds, stage = :stage,
@@ -116,14 +115,12 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
                 "cost": item.cost, "sent": item.moved.sent, "received": item.moved.received,
                 "files": item.files.isEmpty ? nil : Optional(JSON.array(item.files.map { .string($0) })),
             ])
-        try count(before, item, group, batch)
+        try count(before, item, batch)
     }
 
     /// Counts an item that was one thing and is another by now, without reading the batch: workers of several machines count
     /// in one row.
-    private func count(
-        _ before: ItemRecord, _ after: ItemRecord, _ group: ItemFailure.Group?, _ batch: Int64
-    ) throws(JournalFailure) {
+    private func count(_ before: ItemRecord, _ after: ItemRecord, _ batch: Int64) throws(JournalFailure) {
         try count([(-1, before.state), (1, after.state)], batch)
         try countEnds(after.otherEnds(since: before), batch)
         let sent = max(0, after.moved.sent - before.moved.sent)
@@ -149,7 +146,7 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
                 UPDATE batches SET streak = 0, streak_stage = NULL, streak_code = NULL
                 WHERE job = :batch AND streak > 0 AND stopped IS NULL
                 """, ["batch": batch])
-        } else if [.failed, .unknown].contains(after.state), let group, let stage = group.stage {
+        } else if let group = after.streakGroup, let stage = group.stage {
             try run(
                 """
                 UPDATE batches SET streak = CASE WHEN streak_stage = :stage AND streak_code = :code THEN streak + 1

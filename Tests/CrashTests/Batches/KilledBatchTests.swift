@@ -2,6 +2,7 @@ import Foundation
 import JSONPath
 import PipelineTestKit
 import SeededNumbers
+import Synchronization
 import Testing
 
 /// The built program killed (SIGKILL) at any request of a batch, again and again: `PIPELINE_KILLS` says how often.
@@ -39,6 +40,55 @@ struct KilledBatchTests {
             #expect(shown["cost"]?.number?.double == Double(items) / 2, "\(shown.text)")
             let doctor = try await workplace.run("doctor")
             #expect(doctor.cause == .exited(0) && doctor.output.contains("journal   whole"), "\(doctor)")
+        }
+    }
+
+    private final class Orders: Sendable {
+        private let count = Mutex(0)
+        var value: Int { count.withLock { $0 } }
+        func next() -> Int {
+            count.withLock { count in
+                count += 1
+                return count
+            }
+        }
+    }
+
+    /// Twelve unknown alike stopped the rest, as if the service had lost them.
+    @Test("goes on past the submits that its process left without an answer: they say nothing of the service")
+    func cutOff() async throws {
+        try await withWorkplace { workplace in
+            let (orders, areUnderWay) = (Orders(), Gate())
+            let server = try LoopbackServer { request in
+                guard request.method == "POST" else { return .json(#"{"state": "done"}"#) }
+                let number = orders.next()
+                if number == 12 { areUnderWay.open() }
+                return number > 12 ? .json(#"{"id": "j"}"#) : ScriptedAnswer([.readBody, .stall])
+            }
+            defer { server.stop() }
+            try workplace.write("rows.csv", "file\n" + (1...30).map { "talk-\($0)\n" }.joined())
+            try workplace.write(
+                "model.json",
+                """
+                { "pipeline": 1, "name": "model", "inputs": { "file": { "type": "string" } },
+                  "batch": { "key": "${{ inputs.file }}", "atOnce": 12 },
+                  "services": { "api": { "url": "${{ env.API_URL }}" } },
+                  "stages": [
+                    { "id": "model", "kind": "compute", "service": "api",
+                      "submit": { "POST": "/jobs", "json": {}, "capture": { "id": "$.id" } },
+                      "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"] } } ] }
+                """)
+            let environment = ["API_URL": server.url]
+            let first = try workplace.start(
+                "run", "model.json", "--each", "rows.csv", "--batch", "june", environment: environment)
+            await areUnderWay.wait()
+            first.signal(SIGKILL)
+            _ = await first.end
+            let end = try await workplace.run("resume", "june", environment: environment)
+            #expect(end.cause == .exited(3), "\(end)")
+            let counts = try await workplace.show("june")["counts"]
+            #expect(counts?["unknown"] == 12 && counts?["succeeded"] == 18, "\(counts?.text ?? "")")
+            #expect(orders.value == 30)
         }
     }
 }

@@ -72,11 +72,13 @@ import Testing
             let state = StepState.waiting(AttemptState(), .at(later), WaitReason(kind))
             let taken = try state.apply(.takenUp, at: Samples.now).state
             let isKept = [.time, .settle, .refused, .closed, .full].contains(kind)
-            #expect(taken == .waiting(AttemptState(), .at(isKept ? later : Samples.now), WaitReason(kind)), "\(kind)")
+            var attempt = AttemptState()
+            attempt.wasCutOff = kind == .interrupted
+            #expect(taken == .waiting(attempt, .at(isKept ? later : Samples.now), WaitReason(kind)), "\(kind)")
             let resumed = try StepState.waiting(AttemptState(), .resume, WaitReason(kind)).apply(
                 .takenUp, at: later
             ).state
-            #expect(resumed == .waiting(AttemptState(), .at(later), WaitReason(kind)))
+            #expect(resumed == .waiting(attempt, .at(later), WaitReason(kind)))
         }
     }
 
