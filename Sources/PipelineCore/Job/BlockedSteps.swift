@@ -71,8 +71,8 @@ package struct BlockedSteps: Sendable {
                 step: key, reason: "it is not known whether the service took the submit: \(submit.reason)", until: nil,
                 tried: "sent at \(submit.since) under the key \(submit.key)",
                 advice: "look at the service, then pipeline resolve \(job.id) --stage \(key.stage)"
-                    + (key.item.map { " --item \($0)" } ?? "") + " with \(SubmittedCaptures(stage).flags), "
-                    + "--resubmit or --abandon")
+                    + (key.item.map { " --item \($0)" } ?? "") + " with "
+                    + (SubmittedCaptures(stage).flags.map { "\($0), " } ?? "") + "--resubmit or --abandon")
         case .failed(let failure):
             return BlockedStep(
                 step: key, reason: "it failed: \(failure.title)", until: nil, tried: failure.request,

@@ -81,7 +81,7 @@ extension StepRecord {
 
 extension JSONObject {
     /// The object with the members of the other, which win.
-    func merging(_ other: JSONObject) -> JSONObject {
+    package func merging(_ other: JSONObject) -> JSONObject {
         var all = self
         for member in other { all[member.name] = member.value }
         return all

@@ -47,8 +47,7 @@ package final class PlannedStage: Sendable {
     /// The tokens that its requests fetch, each by the text of its configuration: a service answers with one before
     /// it answers with anything else.
     package let tokens: [String]
-    /// The captures of it that some expression of the document reads; nil for a name that is computed.
-    package let namesRead: Set<String?>
+    let namesReadOfIt: NamesRead
     /// The subject of its durations, or how that is found.
     let durationSubject: Subject
     /// The captures that it makes.
@@ -63,7 +62,7 @@ package final class PlannedStage: Sendable {
     /// - Parameters:
     ///   - namesRead: the captures of it that expressions read.
     ///   - expiring: the stages whose author says until when their captures are good.
-    init?(_ draft: StageDraft, by document: PipelineDefinition, namesRead: Set<String?>, expiring: Set<String>) {
+    init?(_ draft: StageDraft, by document: PipelineDefinition, namesRead: NamesRead, expiring: Set<String>) {
         guard let options = draft.options, let kind = draft.kind, let stage = draft.stage else { return nil }
         id = draft.definition.id
         self.kind = kind.name
@@ -90,13 +89,16 @@ package final class PlannedStage: Sendable {
         keepsSubmit = kind.keepsSubmit
         discretionary = draft.isDiscretionary(options, in: document.background)
         tokens = draft.tokens(options, in: document)
-        self.namesRead = namesRead
+        namesReadOfIt = namesRead
         durationSubject = Subject(kind.name, at: document.services.first { $0.name == options.service }?.url)
         captures = draft.captures
         checks = draft.checks
         source = document.source
         offset = draft.definition.place.node.range.start
     }
+
+    /// The captures of it that some expression of the document reads; nil for a name that is computed.
+    package var namesRead: Set<String?> { namesReadOfIt.all }
 
     /// Returns whether it reads that capture of a stage otherwise than in `forEach`, as far as its text tells.
     package func reads(_ capture: String, of source: String) -> Bool {

@@ -35,7 +35,8 @@ package struct Planner {
         let names = StageDraft.namesRead(by: documentUses, in: drafts + finals)
         let expiring = Set((drafts + finals).filter { $0.options?.expires != nil }.map(\.definition.id))
         func planned(_ draft: StageDraft) -> PlannedStage? {
-            PlannedStage(draft, by: definition, namesRead: names[draft.definition.id, default: []], expiring: expiring)
+            PlannedStage(
+                draft, by: definition, namesRead: names[draft.definition.id, default: NamesRead()], expiring: expiring)
         }
         return Plan(
             definition: definition, stages: ordered.compactMap(planned), finally: finals.compactMap(planned),

@@ -87,17 +87,19 @@ final class StageDraft {
         if !found.contains(token) { found.append(token) }
     }
 
-    /// The captures that expressions read, by the stage whose they are; nil for a name that is computed.
-    static func namesRead(by document: [ReferenceUse], in drafts: [StageDraft]) -> [String: Set<String?>] {
-        var names: [String: Set<String?>] = [:]
+    /// The captures that expressions read, by the stage whose they are.
+    static func namesRead(by document: [ReferenceUse], in drafts: [StageDraft]) -> [String: NamesRead] {
+        var names: [String: NamesRead] = [:]
         for use in document {
-            if case .capture(let stage, let name) = use.reference.root { names[stage, default: []].insert(name) }
+            if case .capture(let stage, let name) = use.reference.root {
+                names[stage, default: NamesRead()].add(name, use)
+            }
         }
         for draft in drafts {
             for use in draft.uses {
                 switch use.reference.root {
-                case .capture(let stage, let name): names[stage, default: []].insert(name)
-                case .own(let name): names[draft.definition.id, default: []].insert(name)
+                case .capture(let stage, let name): names[stage, default: NamesRead()].add(name, use)
+                case .own(let name): names[draft.definition.id, default: NamesRead()].add(name, use)
                 default: break
                 }
             }

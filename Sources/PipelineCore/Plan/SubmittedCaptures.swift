@@ -5,17 +5,29 @@ package struct SubmittedCaptures: Sendable {
     package let names: [String]
     /// The names of those that are shown to nobody.
     private let secretNames: Set<String>
+    /// The names of those that the document reads and can't do without.
+    private let neededNames: Set<String?>
+    /// True if the response was a file of the stage, which a person can't give.
+    private let isFile: Bool
 
     package init(_ stage: PlannedStage) {
         let submitted = stage.captures.filter(\.isSubmitted)
         names = submitted.map(\.name)
         secretNames = Set(submitted.filter(\.isSecret).map(\.name))
+        neededNames = stage.namesReadOfIt.needed
+        // One that writes what it is answered, and is no remote job.
+        isFile = if case .transfer = stage.stage.work { stage.stage.writesFiles } else { false }
     }
 
     /// The captures of a submit that is there under the id; nil where no single one of them can be the id.
     package func values(id: String) -> JSONObject? {
         if names.isEmpty { return [:] }
         return idName.map { [$0: .string(id)] }
+    }
+
+    /// The names of captures that the document reads and these values lack.
+    package func missing(in values: JSONObject) -> [String] {
+        names.filter { neededNames.contains($0) && values[$0] == nil }
     }
 
     /// The id by which a service knows what was submitted, as a person may see it; nil where no capture is one.
@@ -26,8 +38,16 @@ package struct SubmittedCaptures: Sendable {
 
     private var idName: String? { names.count == 1 ? names[0] : names.first { $0 == "id" } }
 
-    /// The flags of `pipeline resolve` that say that it is there.
-    package var flags: String {
-        values(id: "") == nil ? names.map { "--set \($0)=VALUE" }.joined(separator: " ") : "--id ID"
+    /// The flags of `pipeline resolve` that say that it is there, with all that the document needs; nil where it is of no
+    /// use there: its response was the result.
+    package var flags: String? {
+        if isFile { return nil }
+        guard let id = values(id: "") else { return names.map(Self.flag).joined(separator: " ") }
+        // An address, for instance, is no id.
+        let isNamedID = idName?.lowercased().hasSuffix("id") != false
+        let first = isNamedID ? "--id ID" : Self.flag(names[0])
+        return ([first] + missing(in: id).map(Self.flag)).joined(separator: " ")
     }
+
+    private static func flag(_ name: String) -> String { "--set \(name)=VALUE" }
 }

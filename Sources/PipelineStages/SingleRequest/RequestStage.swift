@@ -102,10 +102,3 @@ struct RequestStage: Stage {
         _ = try await ResultFile.write(body, to: try await context.outputFile(to), in: context)
     }
 }
-
-extension JSONObject {
-    /// The members of both; of one name the other's.
-    func merging(_ other: JSONObject) -> JSONObject {
-        other.reduce(into: self) { merged, member in merged[member.name] = member.value }
-    }
-}

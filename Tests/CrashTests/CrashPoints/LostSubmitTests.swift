@@ -107,6 +107,64 @@ struct LostSubmitTests {
         }
     }
 
+    /// The id alone settled it; the poll had no address then, and the only way on was a second order.
+    @Test("that gives more than an id is resolved with all that the document needs, or not at all")
+    func resolvedWhole() async throws {
+        try await withWorkplace { workplace in
+            let server = try LoopbackServer { request in
+                request.path == "/jobs" ? .json(#"{"id": "j1"}"#) : .json(#"{"state": "done"}"#)
+            }
+            defer { server.stop() }
+            try workplace.write(
+                "more.json",
+                """
+                { "pipeline": 1, "name": "more", "services": { "s": { "url": "\(server.url)" } },
+                  "stages": [ { "id": "model", "kind": "compute", "service": "s",
+                    "submit": { "POST": "/jobs", "json": {},
+                                "capture": { "id": "$.id", "place": "$.place", "queue": "$.queue" } },
+                    "poll": { "GET": "${{ self.place }}", "query": { "q": "${{ self.queue ?? 'none' }}" },
+                              "status": "$.state", "succeeded": ["done"] } } ] }
+                """)
+            let lost = try await workplace.run("run", "more.json")
+            #expect(lost.cause == .exited(3), "\(lost)")
+            #expect(lost.errors.contains("--stage model --id ID --set place=VALUE   it is there"), "\(lost)")
+            let half = try await workplace.run("resolve", "last", "--id", "j1")
+            #expect(half.cause == .exited(64), "\(half)")
+            #expect(half.errors.contains("also needs of the submit of 'model': place"), "\(half)")
+            let whole = try await workplace.run("resolve", "last", "--id", "j1", "--set", "place=/jobs/j1")
+            #expect(whole.cause == .exited(0), "\(whole)")
+            let end = try await workplace.run("resume", "last")
+            #expect(end.cause == .exited(0), "\(end)")
+            #expect(server.requests.map(\.target) == ["/jobs", "/jobs/j1?q=none"])
+        }
+    }
+
+    /// The job succeeded without its file, or with an older one of that name.
+    @Test("whose response was its file is not resolved by an id: it is asked for once more, or given up")
+    func resolvedFile() async throws {
+        try await withWorkplace { workplace in
+            let server = try LoopbackServer { request in
+                request.number == 1 ? ScriptedAnswer([.readBody, .reset]) : .status(200, body: "speech")
+            }
+            defer { server.stop() }
+            try workplace.write(
+                "speech.json",
+                """
+                { "pipeline": 1, "name": "speech", "services": { "s": { "url": "\(server.url)" } },
+                  "stages": [ { "id": "say", "kind": "request", "service": "s",
+                    "request": { "POST": "/speech", "json": {} }, "to": "speech.mp3" } ] }
+                """)
+            let lost = try await workplace.run("run", "speech.json", "--output", workplace.output)
+            #expect(lost.cause == .exited(3) && !lost.errors.contains("--id"), "\(lost)")
+            let refused = try await workplace.run("resolve", "last", "--id", "x")
+            #expect(refused.cause == .exited(64) && refused.errors.contains("was its result"), "\(refused)")
+            #expect(try await workplace.run("resolve", "last", "--resubmit").cause == .exited(0))
+            let end = try await workplace.run("resume", "last")
+            #expect(end.cause == .exited(0) && server.requests.count == 2, "\(end)")
+            #expect(TemporaryFolder.text(of: workplace.output + "/speech.mp3") == "speech")
+        }
+    }
+
     /// How a person settles it, and what must come of it.
     enum Way: String, CaseIterable, Sendable { case id, resubmit, abandon }
 

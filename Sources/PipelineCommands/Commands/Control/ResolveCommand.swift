@@ -31,7 +31,7 @@ struct ResolveCommand: WorkspaceCommand {
     @Option(help: ArgumentHelp("It is there, under this id.", valueName: "id"))
     var id: String?
 
-    @Option(help: ArgumentHelp("It is there; a capture of the submit.", valueName: "name=value"))
+    @Option(help: ArgumentHelp("It is there, with this capture of the submit.", valueName: "name=value"))
     var set: [String] = []
 
     @Flag(help: "It is not there: send it again.")
@@ -41,8 +41,10 @@ struct ResolveCommand: WorkspaceCommand {
     var abandon = false
 
     func validate() throws {
-        let ways = [id != nil, !set.isEmpty, resubmit, abandon].filter { $0 }.count
-        guard ways == 1 else { throw ValidationError("Give exactly one of --id, --set, --resubmit and --abandon.") }
+        let ways = [id != nil || !set.isEmpty, resubmit, abandon].filter { $0 }.count
+        guard ways == 1 else {
+            throw ValidationError("Give --id, --set or both, or else one of --resubmit and --abandon.")
+        }
         // A variable of a shell that is not set: no service calls a job so, and what was resolved stays so.
         if let empty = ([id].compactMap { $0 } + set.map { String($0.drop { $0 != "=" }.dropFirst()) }).first(where: {
             $0.allSatisfy(\.isWhitespace)
@@ -156,11 +158,25 @@ struct ResolveCommand: WorkspaceCommand {
         let plan = try await workspace.plan(of: job.record)
         guard let stage = plan.stage(key.stage) else { return .resubmit }
         let captures = SubmittedCaptures(stage)
-        guard let id else { return .found(try values(captures.names)) }
-        guard let values = captures.values(id: id) else {
+        guard let flags = captures.flags else {
             throw CommandError(
-                .usage, "the submit of '\(key)' has no single capture that --id could be",
-                hint: "give each: " + captures.flags)
+                .usage, "the response to the submit of '\(key)' was its result, which can't be had again",
+                hint: "--resubmit asks for it once more, --abandon gives the stage up")
+        }
+        var values = try values(captures.names)
+        if let id {
+            guard let found = captures.values(id: id) else {
+                throw CommandError(
+                    .usage, "the submit of '\(key)' has no single capture that --id could be",
+                    hint: "give each: " + flags)
+            }
+            values = values.merging(found)
+        }
+        let missing = captures.missing(in: values)
+        guard missing.isEmpty else {
+            throw CommandError(
+                .usage, "the document also needs of the submit of '\(key)': \(missing.joined(separator: ", "))",
+                hint: "give each: " + flags)
         }
         return .found(values)
     }

@@ -146,7 +146,7 @@ struct EndReporter: Sendable {
             let item = key.item.map { " --item \($0)" } ?? ""
             let line = "pipeline resolve \(job.record.id) --stage \(key.stage)\(item)"
             let flags = SubmittedCaptures(stage).flags
-            let width = max(flags.count, 11)
+            let width = max(flags?.count ?? 0, 11)
             func way(_ flags: String, _ meaning: String) {
                 report.note("    \(line) \(flags)\(String(repeating: " ", count: width - flags.count))   \(meaning)")
             }
@@ -162,8 +162,12 @@ struct EndReporter: Sendable {
                     "  if the look-up, or \"capture\", is wrong, mend it; \(order)it is looked for again by: \(mending)"
                 )
             }
-            report.note("  look at the service, then type one of:")
-            way(flags, flags == "--id ID" ? "it is there, under this id" : "it is there, with these values")
+            if let flags {
+                report.note("  look at the service, then type one of:")
+                way(flags, flags == "--id ID" ? "it is there, under this id" : "it is there, with these values")
+            } else {
+                report.note("  its response was the result, which can't be had again; type one of:")
+            }
             way("--resubmit", "it is not there: send it again")
             way("--abandon", "give the stage up")
         }
