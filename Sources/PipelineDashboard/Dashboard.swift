@@ -87,7 +87,7 @@ package final class Dashboard: Sendable {
         }
         if request.isSafe, let asset = Self.asset(path) { return (asset, false) }
         if path == "/sign-in" { return (signIn(request), false) }
-        guard isProgram || sessions.isKnown(request.cookies(Sessions.cookieName)) else {
+        guard isProgram || sessions.isKnown(request.cookies(Sessions.cookieName(at: guardian.port))) else {
             return (.html(doorPage.signedOut(), status: 401), false)
         }
         return (await routed(path, request), true)
@@ -121,7 +121,7 @@ package final class Dashboard: Sendable {
             headers: [
                 (
                     "Set-Cookie",
-                    "\(Sessions.cookieName)=\(cookie); Path=\(options.basePath)/; HttpOnly; SameSite=Strict"
+                    "\(Sessions.cookieName(at: guardian.port))=\(cookie); Path=\(options.basePath)/; HttpOnly; SameSite=Strict"
                 )
             ])
     }

@@ -19,9 +19,7 @@ package struct ProgramActions: JobActions {
         // So many at a time that their names fit into a command.
         for start in stride(from: 0, to: targets.jobs.count, by: 200) {
             let names = targets.jobs[start..<min(targets.jobs.count, start + 200)].map(\.text)
-            let failure = await run(action, names)
-            // Of several jobs some may have ended meanwhile: only if there is one does its word count.
-            if let failure, targets.jobs.count == 1 { failures.append(failure) }
+            if let failure = await run(action, names) { failures.append(failure) }
         }
         // What keeps one batch from beginning keeps no other.
         for start in stride(from: 0, to: targets.batches.count, by: Self.groupSize) {
@@ -29,9 +27,9 @@ package struct ProgramActions: JobActions {
             failures += await begin(action, group)
         }
         guard let first = failures.first else { return }
-        let hasBegun = failures.count < targets.jobs.count + targets.batches.count
-        guard hasBegun else { throw first }
-        let failure = StepFailure("not all was begun: \(first.failure.title)", hint: first.failure.hint)
+        // The command's first word is of one of several.
+        guard targets.jobs.count + targets.batches.count > 1 else { throw first }
+        let failure = StepFailure("not all was done: \(first.failure.title)", hint: first.failure.hint)
         throw ActionFailure(failure, isRefusal: first.isRefusal)
     }
 
@@ -76,8 +74,10 @@ package struct ProgramActions: JobActions {
 
     private func failure(_ action: JobAction, _ said: String) -> StepFailure {
         let lines = said.split(separator: "\n").map(String.init)
+        // Of what is unknown the first command that resolves it.
+        let hint = lines.first { $0.hasPrefix("  hint: ") } ?? lines.first { $0.hasPrefix("    pipeline resolve ") }
         return StepFailure(
             lines.first?.replacing("error: ", with: "") ?? "'pipeline \(action.rawValue)' failed",
-            hint: lines.dropFirst().first?.replacing("  hint: ", with: ""))
+            hint: hint.map { String($0.drop { $0 == " " }).replacing("hint: ", with: "") })
     }
 }

@@ -22,7 +22,7 @@ struct WorkersPage {
             let state: Markup =
                 owner.isAlive
                 ? "<span class=\"state succeeded\"><span aria-hidden=\"true\">●</span> alive</span>"
-                : "<span class=\"state failed\"><span aria-hidden=\"true\">○</span> gone</span><small>whoever looks for work takes its jobs up</small>"
+                : "<span class=\"state failed\"><span aria-hidden=\"true\">○</span> gone</span><small>jobs in the background are taken up by themselves, others by <code>pipeline resume</code></small>"
             let words: Markup = owner.owner.text == "daemon" ? "<small>the background owner</small>" : ""
             return ["<code>\(owner.owner.text)</code>\(words)", state, "\(JobsPage.number(owner.jobs))"]
         }

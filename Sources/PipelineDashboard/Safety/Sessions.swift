@@ -10,7 +10,8 @@ final class Sessions: Sendable {
         var cookies: [String] = []
     }
 
-    static let cookieName = "pipeline_session"
+    /// The name of the cookie of a listener: a browser sends the cookies of a host to all its ports (RFC 6265, section 8.5).
+    static func cookieName(at port: Int) -> String { "pipeline_session_\(port)" }
     /// The time for which a link waits to be opened.
     private static let patience = Duration.seconds(600)
     private static let (linkLimit, cookieLimit) = (16, 64)

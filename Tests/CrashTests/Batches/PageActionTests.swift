@@ -64,6 +64,33 @@ struct PageActionTests {
         }
     }
 
+    /// It led back to the list as if both had begun.
+    @Test("what its command refuses of several jobs is told too")
+    func severalRefused() async throws {
+        let server = try LoopbackServer { _ in .status(422) }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            let file = try workplace.write(
+                "w.json",
+                #"""
+                { "pipeline": 1, "name": "w",
+                  "services": { "s": { "url": "\#(server.url)", "with": [ { "bearer": "${{ secrets.KEY }}" } ] } },
+                  "stages": [ { "id": "a", "kind": "request", "service": "s", "request": { "GET": "/" } } ] }
+                """#)
+            var ids: [String] = []
+            for _ in 1...2 {
+                _ = try await workplace.run("run", file, environment: ["PIPELINE_SECRET_KEY": "sesame-sesame"])
+                ids.append(try #require(try await workplace.show()["job"]?.string))
+            }
+            let pages = try await Pages(in: workplace)
+            let pressed = try await pages.curl(
+                "/actions", "-w", "%{http_code}", "-d", "action=retry&job=\(ids[0])&job=\(ids[1])")
+            #expect(pressed.output.contains("not all was done: ") && pressed.output.contains("KEY"), "\(pressed)")
+            #expect(pressed.output.hasSuffix("409"), "\(pressed)")
+            await pages.end()
+        }
+    }
+
     private static func document(_ server: LoopbackServer, more: String = "") -> String {
         #"""
         { "pipeline": 1, "name": "w", "inputs": { "n": { "type": "string" } },
@@ -124,7 +151,7 @@ struct PageActionTests {
             }
             let pages = try await Pages(in: workplace)
             let pressed = try await pages.curl("/actions", "-d", "action=retry&job=\(ids[0])&job=\(ids[1])")
-            #expect(pressed.output.contains("not all was begun") && pressed.output.contains("KEY"), "\(pressed)")
+            #expect(pressed.output.contains("not all was done") && pressed.output.contains("KEY"), "\(pressed)")
             _ = try await workplace.waitFor(["succeeded"], of: "open")
             await pages.end()
         }
