@@ -11,9 +11,10 @@ struct RequestRenderingTests {
     private func sent(
         _ request: String, inputs: JSONObject = [:], secrets: [String: String] = [:], captures: [String: JSON] = [:],
         stages: String = "", url: String = "http://api.test/v1", with decorators: String = "[]", header: String = "",
-        folders: JobFolders = JobFolders(document: "/tmp", output: "/tmp")
+        folders: JobFolders = JobFolders(document: "/tmp", output: "/tmp"), status: Int? = nil
     ) async throws -> (request: RequestDescription?, failure: StepFailure?, options: ExchangeOptions?) {
         let service = ScriptedService()
+        if let status { service.on("POST /x", status, "{}") }
         let bench = try StageBench(
             stages + #"{ "id": "a", "kind": "compute", "service": "api", "submit": { \#(request) } }"#,
             network: service.network, inputs: inputs, secrets: secrets, captures: captures, header: header, url: url,
@@ -283,6 +284,22 @@ struct RequestRenderingTests {
         #expect(own.request?.header("Authorization") == "Bearer mine")
         let none = try await sent(#""POST": "https://other.test/x""#, secrets: ["T": "sesame"], with: bearer)
         #expect(none.request?.header("Authorization") == nil)
+    }
+
+    /// It said that the link may have expired.
+    @Test("a refusal at another origin says that no credentials went there, unless the author wants none")
+    func withheld() async throws {
+        let captures = ["first": ["url": JSON.string("https://files.test/x")] as JSON]
+        for (more, hint) in [
+            ("", "no credentials went there, which is another origin than the service's"),
+            (#", "credentials": "none""#, "the link may have expired"),
+            (#", "credentials": "any-origin""#, "the link may have expired"),
+        ] {
+            let refused = try await sent(
+                "\"POST\": \"${{ stages.first.url }}\"\(more)", secrets: ["T": "sesame"], captures: captures,
+                stages: before, with: bearer, status: 401)
+            #expect(refused.failure?.hint?.hasPrefix(hint) == true, "\(refused.failure?.hint ?? "")")
+        }
     }
 
     @Test("credentials none sends none, any-origin sends them everywhere")

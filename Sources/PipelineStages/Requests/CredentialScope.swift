@@ -36,6 +36,12 @@ struct CredentialScope {
             + outer.filter { includesOuter || !$0.isCredential || $0.makesBody }
     }
 
+    /// Returns whether it keeps back some of the credentials of a request.
+    func withholds(_ headers: ValueTable, _ own: [DecoratorTemplate], _ outer: [DecoratorTemplate]) -> Bool {
+        !includesOwn && headers.entries.contains(where: \.isSecret)
+            || allowed(own, outer).count < own.count + outer.count
+    }
+
     /// Returns whether a body may go there that is made from a secret.
     func includes(_ body: SecretBody) -> Bool {
         switch body {

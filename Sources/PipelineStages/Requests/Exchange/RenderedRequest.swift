@@ -19,6 +19,8 @@ struct RenderedRequest: Sendable {
     var beginsAgain = false
     /// The secrets that it was made with.
     var secrets: [String: String] = [:]
+    /// True if it would have had credentials at another origin.
+    var withholdsCredentials = false
     /// The account that asks, where its credentials are made from captures: with these by their names. It is a secret, too.
     var lastingAccount: String?
     /// The place where the entries of a list stand in the response; nil when it is no list.

@@ -39,6 +39,9 @@ struct RequestRendering {
             options: try options(identifies: isAtHome || definition.credentials == .anyOrigin),
             key: [scope.ownKey, role].compactMap(\.self).joined(separator: "-"), definition: definition)
         rendered.secrets = scope.secrets
+        rendered.withholdsCredentials =
+            definition.credentials != .none
+            && reach.withholds(definition.headers, definition.decorators, requests.outerDecorators)
         rendered.lastingAccount = lastingAccount(of: templates, at: url, reach)
         return rendered
     }

@@ -143,7 +143,9 @@ extension StageRequests {
             "\(name) answered \(StatusText.describe(answer.status))\(message)", answer, of: rendered,
             hint: RedirectAdvice.text(after: rendered.definition.method, answer, in: context)
                 ?? RateLimit.hint(after: answer, saying: message)
-                ?? StatusAdvice.text(for: answer, at: name, renewal: renewal, isOfService: service != nil), in: context)
+                ?? StatusAdvice.text(
+                    for: answer, at: name, renewal: renewal, isOfService: service != nil,
+                    isWithheld: rendered.withholdsCredentials), in: context)
     }
 }
 
@@ -152,13 +154,21 @@ private enum StatusAdvice {
     /// - Parameters:
     ///   - renewal: the way to a fresh URL, where a stage made it.
     ///   - isOfService: whether the request is a path at a service.
-    static func text(for answer: ServiceResponse, at name: String, renewal: String?, isOfService: Bool) -> String? {
+    ///   - isWithheld: whether credentials did not go along, as it is at another origin than theirs.
+    static func text(
+        for answer: ServiceResponse, at name: String, renewal: String?, isOfService: Bool, isWithheld: Bool
+    ) -> String? {
         switch answer.judgedStatus {
         case 401, 403, 410:
             if answer.saysSignatureIsOld {
                 return "check this machine's clock: the time of a request is part of its signature"
             }
-            let credentials = "check the credentials of \(name)"
+            let credentials =
+                isWithheld
+                ? "no credentials went there, which is another origin than the service's: \"credentials\": "
+                    + "\"any-origin\" beside the request lets them go"
+                : "check the credentials of \(name)"
+            if isWithheld, answer.judgedStatus == 401 { return credentials }
             guard let renewal else { return answer.status == 410 ? nil : credentials }
             return answer.status == 410 ? renewal : "\(renewal); or \(credentials)"
         case 404 where isOfService: return "check the path, and the url of \(name)"
