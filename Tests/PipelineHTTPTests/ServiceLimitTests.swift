@@ -211,6 +211,28 @@ struct ServiceLimitTests {
         #expect(try await network.exchange(request, options: options).status == 200)
     }
 
+    /// A submit whose service kept its connection alive was cut, and unknown.
+    @Test(
+        "a service that sends white space while it works at its answer has not stalled; a file that comes so slowly has"
+    )
+    func keptAlive() async throws {
+        let body = String(repeating: "1\r\n \r\n", count: 20) + "2\r\n{}\r\n0\r\n\r\n"
+        let server = try LoopbackServer { _ in
+            ScriptedAnswer([
+                .head(200, [("Transfer-Encoding", "chunked")]), .slowly(Array(body.utf8), milliseconds: 10),
+            ])
+        }
+        defer { server.stop() }
+        let folder = TemporaryFolder()
+        var options = ExchangeOptions(stall: StallRule(bytesPerSecond: 1000, time: .milliseconds(300)))
+        let request = RequestDescription(method: .post, url: server.url)
+        let answer = try await network.exchange(request, options: options)
+        #expect(String(decoding: answer.body, as: UTF8.self) == String(repeating: " ", count: 20) + "{}")
+        options.receive = .file(FileSink(path: folder.file("file")))
+        let down = await network.task(RequestDescription(url: server.url), options: options).result.failure
+        #expect(down?.reason == .timedOut(.stall))
+    }
+
     @Test("time in which we do not read is no stall of the service's")
     func ownAbsence() async throws {
         let begun = Gate()

@@ -35,11 +35,16 @@ extension CurlExchange {
         return (liveness.window?.start ?? now) + rule.time
     }
 
-    /// True if bytes of a body ought to be on their way.
+    /// True if bytes of a body ought to be on their way. While a service still works at an answer of a length that it does not
+    /// know, it may send white space to keep the connection alive, as S3 does (CompleteMultipartUpload).
     private var isBodyMoving: Bool {
         guard hop.isConnected else { return false }
-        return hop.response.final != nil || progress.sent < progress.sendTotal ?? 0
+        let isAnswered = hop.response.final != nil
+        return isAnswered ? progress.receiveTotal != nil || isDownload : progress.sent < progress.sendTotal ?? 0
     }
+
+    /// True if its body is more than an answer to be read as a whole.
+    private var isDownload: Bool { if case .memory = options.receive { false } else { true } }
 
     /// Lets libcurl go on in the directions in which the exchange is no longer held.
     func goOn() {
