@@ -184,6 +184,32 @@ import Testing
         #expect(kept.contains("// the cookies of cookies.txt were left out: cookies are not kept"), "\(kept)")
     }
 
+    /// The file was lost, and each poll sent an empty PUT to the link.
+    @Test("a file that goes to a link which the first command asks for is an upload of its own")
+    func link() throws {
+        let create = "curl https://api.example.com/uploads -d '{\"a\":1}' -H 'Content-Type: application/json'"
+        let send = "curl -T movie.mp4 'https://store.example.com/bucket/x?signature=hidden'"
+        let poll = "curl https://api.example.com/uploads/up_123"
+        let (json, text) = try document(create, send, poll)
+        let stages = json["stages"]?.array ?? []
+        #expect(stages.map { $0["kind"]?.string } == ["request", "upload", "compute"], "\(text)")
+        #expect(stages.first?["capture"] == ["url": "$.url", "id": "$.id"], "\(text)")
+        let upload = try #require(stages.dropFirst().first)
+        #expect(upload["file"] == "${{ inputs.movie }}" && upload["protocol"] == "put", "\(text)")
+        #expect(upload["request"] == ["PUT": "${{ stages.link.url }}"] && !text.contains("hidden"), "\(text)")
+        let job = try #require(stages.last)
+        #expect(job["submit"] == nil && job["needs"] == ["upload"], "\(text)")
+        #expect(job["poll"]?["GET"] == "/uploads/${{ stages.link.id }}", "\(text)")
+        let order = "curl https://api.example.com/jobs -d '{\"b\":1}' -H 'Content-Type: application/json'"
+        let ordered = try document(create, send, order, "curl https://api.example.com/jobs/job_123")
+        let kinds = ordered.json["stages"]?.array?.map { $0["kind"]?.string }
+        #expect(kinds == ["request", "upload", "compute"], "\(ordered.text)")
+        #expect(ordered.json["stages"]?[2]?["submit"]?["json"] == ["b": 1], "\(ordered.text)")
+        #expect(try document(create, send).json["stages"]?.array?.count == 2)
+        let downloaded = try document(create, send, poll, "curl https://api.example.com/result -o movie.gif")
+        #expect(downloaded.json["stages"]?[3]?["request"]?["GET"] == "${{ stages.job.url }}", "\(downloaded.text)")
+    }
+
     @Test("forms, queries and uploads have their own members")
     func bodies() throws {
         let form = try document("curl https://h.example/x -d a=1 --data-urlencode 'b=c d&e' -d c=%41+b")

@@ -49,10 +49,14 @@ import Testing
         #expect(server.requests.allSatisfy { $0.header("Authorization") == "Bearer hidden" })
     }
 
+    private static let places = [
+        "link": "$.urls.get", "location": "header:Location", "operation": "header:Operation-Location",
+    ]
+
     @Test(
         "where the job is asked for is found without a second command",
         .enabled(if: isInstalled, "needs curl"),
-        arguments: ["link", "location", "path"])
+        arguments: ["link", "location", "operation", "path"])
     func address(way: String) throws {
         let server = try LoopbackServer { request in
             switch (request.method, request.target) {
@@ -60,6 +64,9 @@ import Testing
                 switch way {
                 case "link": .json(#"{"id":"77","urls":{"cancel":"/cancel/77","get":"/jobs/77?x=1"}}"#, status: 202)
                 case "location": .status(202, headers: [("Location", "/jobs/77?x=1")], body: "{}")
+                case "operation":
+                    .status(
+                        202, headers: [("Location", "/result"), ("Operation-Location", "/jobs/77?x=1")], body: "{}")
                 default: .json(#"{"id":77}"#)
                 }
             case ("GET", "/jobs/77?x=1"), ("GET", "/jobs/77"): .json(#"{"status":"running"}"#)
@@ -78,7 +85,7 @@ import Testing
             #expect(job?["poll"]?["GET"] == "${{ self.address }}", "\(text)")
             #expect(
                 job?["submit"]?["capture"]
-                    == ["address": way == "link" ? "$.urls.get" : "header:Location"], "\(text)")
+                    == ["address": .string(Self.places[way] ?? "")], "\(text)")
         }
         #expect(!server.requests.contains { $0.target.contains("cancel") })
         #expect(server.requests.allSatisfy { $0.header("X-A") == "b" })

@@ -51,8 +51,7 @@ extension ComputeStage {
     /// - Parameter answer: the answer that accepted it; nil when that came before a restart.
     func noPlaceToAsk(after answer: ServiceResponse?, in context: Context) -> StageFailure {
         let name = requests.name(of: answer?.url ?? "")
-        let places = ["Operation-Location", "Azure-AsyncOperation", "Content-Location"]
-        let given = places.first { answer?.header($0).isEmpty == false }
+        let given = JobPlaceHeaders.names.first { answer?.header($0).isEmpty == false }
             .map { "; it gave \($0), which \"capture\": { \"place\": \"header:\($0)\" } of the submit takes" }
         return .definite(
             StepFailure(

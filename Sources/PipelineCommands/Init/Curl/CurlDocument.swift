@@ -36,7 +36,9 @@ struct CurlDocument {
         var targets: [CurlTarget] = []
         for command in commands { targets.append(try CurlTarget(command, &services)) }
         var stages: [String] = []
-        if commands.hasUpload {
+        if commands.count > 1, commands[1].uploads != nil, commands[0].uploads == nil {
+            stages = linkStages(commands, targets)
+        } else if commands.hasUpload {
             stages.append(upload(commands[0], targets[0]))
             stages += after(stages: "upload", jobStages(commands[1...], Array(targets[1...])))
         } else {
@@ -61,7 +63,7 @@ struct CurlDocument {
     // MARK: Stages
 
     /// The stages of the commands that submit a job, poll it and download what it made; or of one request.
-    private mutating func jobStages(_ slice: ArraySlice<CurlInvocation>, _ targets: [CurlTarget]) -> [String] {
+    mutating func jobStages(_ slice: ArraySlice<CurlInvocation>, _ targets: [CurlTarget]) -> [String] {
         let commands = Array(slice)
         if commands.count == 1 { return [single(commands[0], targets[0])] }
         if commands.count == 2, commands[1].output != nil {
@@ -143,36 +145,49 @@ struct CurlDocument {
             lines.append("  \"capture\": { \"id\": \(Self.quoted(trial?.id?.selector ?? "$.id")) }")
         }
         lines.append("}")
-        let pollMembers = members(of: commands[1], poll, path: path)
+        lines[lines.count - 1] += ","
+        let status = self.poll(
+            commands[1], poll, path: path, isFound: trial?.address != nil,
+            givesLink: targets.count == 3 && !targets[2].contains(id: poll.idSegment))
+        return stage("job", "compute", submit, lines + status)
+    }
+
+    /// The lines of the poll.
+    ///
+    /// - Parameters:
+    ///   - isFound: whether its path is known to be the job's.
+    ///   - givesLink: whether its response is to give the link to the result.
+    mutating func poll(
+        _ command: CurlInvocation, _ target: CurlTarget, path: String, isFound: Bool, givesLink: Bool
+    ) -> [String] {
         var status = [
-            "\"poll\": {", "  \(pollMembers),",
+            "\"poll\": {", "  \(members(of: command, target, path: path)),",
             trial?.status.map { "  // it said \(Self.quoted(Self.comment($0.value))); guess: the words for its ends" }
                 ?? "  // guess: where the state stands, and the words for its ends",
             "  \"status\": \(Self.quoted(trial?.status?.selector ?? "$.status")),",
             "  \"succeeded\": [\"succeeded\", \"success\", \"completed\", \"complete\", \"done\", \"finished\", \"ready\"],",
             "  \"failed\": [\"failed\", \"failure\", \"error\", \"cancelled\", \"canceled\", \"expired\"]",
         ]
-        if !poll.hasID, trial?.address == nil {
+        if !target.hasID, !isFound {
             status.insert(
                 "  // guess: no part of the address looks like an id; write ${{ self.id }} where it stands", at: 1)
         }
-        if commands[1].isOrder || !["GET", "POST"].contains(commands[1].method) {
-            let doubt = commands[1].isOrder ? "may order at each poll" : "does not ask for a state"
-            status.insert("  // guess: \(commands[1].method) \(doubt); is this the poll?", at: 1)
+        if command.isOrder || !["GET", "POST"].contains(command.method) {
+            let doubt = command.isOrder ? "may order at each poll" : "does not ask for a state"
+            status.insert("  // guess: \(command.method) \(doubt); is this the poll?", at: 1)
         }
-        if targets.count == 3, !targets[2].contains(id: poll.idSegment) {
+        if givesLink {
             status[status.count - 1] += ","
             status.append("  // guess: where the response has the link to the result")
             status.append("  \"capture\": { \"url\": \"$.url\" }")
         }
-        lines[lines.count - 1] += ","
-        return stage("job", "compute", submit, lines + status + ["}"])
+        return status + ["}"]
     }
 
     /// - Parameters:
     ///   - other: the stage whose captures it may use.
     ///   - id: the part of the poll's address that is the job's id.
-    private mutating func download(
+    mutating func download(
         _ command: CurlInvocation, _ target: CurlTarget, after other: String?, idOf id: String?
     ) -> String {
         var lines: [String] = []
@@ -190,7 +205,7 @@ struct CurlDocument {
         return stage("download", "download", target, lines)
     }
 
-    private func stage(_ id: String, _ kind: String, _ target: CurlTarget, _ lines: [String]) -> String {
+    func stage(_ id: String, _ kind: String, _ target: CurlTarget, _ lines: [String]) -> String {
         var all = ["{ \"id\": \"\(id)\", \"kind\": \"\(kind)\", \"service\": \(Self.quoted(target.service)),"]
         // A comma ends each member but the last; comments and opened objects have none.
         let last = lines.lastIndex { !$0.hasPrefix("//") }
@@ -206,7 +221,7 @@ struct CurlDocument {
     /// The members of a request, in one line.
     ///
     /// - Parameter isOrder: true for one that may say how the service knows it when it comes again.
-    private mutating func members(
+    mutating func members(
         of command: CurlInvocation, _ target: CurlTarget, path: String? = nil, hasBody: Bool = true,
         isOrder: Bool = false
     ) -> String {
@@ -217,9 +232,13 @@ struct CurlDocument {
             method = "POST"
         }
         var members = ["\"\(method)\": \(Self.quoted(filled(path ?? target.path)))"]
-        var query = target.query.map { name, value in
-            (name: name, value: CurlSecretNames.isSecret(name) ? value : filled(value))
-        }
+        // A link that an answer gives brings its own.
+        var query =
+            path?.hasPrefix("${{") == true
+            ? []
+            : target.query.map { name, value in
+                (name: name, value: CurlSecretNames.isSecret(name) ? value : filled(value))
+            }
         if command.isDataInQuery {
             for data in command.data { query += Self.fields(data) ?? [] }
         }
@@ -309,7 +328,7 @@ extension CurlInvocation {
     }
 
     /// True if it may begin something at the service each time that it is sent.
-    fileprivate var isOrder: Bool {
+    var isOrder: Bool {
         ["POST", "PUT", "PATCH"].contains(method) && (!data.isEmpty && !isDataInQuery || !parts.isEmpty)
     }
 }

@@ -1,13 +1,15 @@
 import CLibrary
 import JSONPath
 import PipelineKit
+import PipelineStages
 
 /// Runs curl for `init --try`: what it sends is the person's own command, without a shell.
 struct CurlProgram {
     /// The response of a service.
     struct Response {
         let status: Int
-        let location: String?
+        /// The headers that name a place where the job may be asked for, and what they say.
+        let places: [(name: String, value: String)]
         /// Nil for what is no JSON.
         let json: JSON?
         /// The start of the text, in one line.
@@ -82,12 +84,14 @@ struct CurlProgram {
         guard let first = lines.lastIndex(where: { $0.hasPrefix("HTTP/") }),
             let status = lines[first].split(separator: " ").dropFirst().first.flatMap({ Int($0) })
         else { return nil }
-        let location = lines[first...].first { $0.lowercased().hasPrefix("location:") }
-            .map { $0.dropFirst("location:".count).drop { $0 == " " } }
+        let places = JobPlaceHeaders.names.compactMap { name -> (name: String, value: String)? in
+            let line = lines[first...].first { $0.lowercased().hasPrefix(name.lowercased() + ":") }
+            return line.map { (name, String($0.dropFirst(name.count + 1).drop { $0 == " " })) }
+        }
         let bytes = FileContent.bytes(body) ?? []
         let text = String(decoding: bytes.prefix(200), as: UTF8.self)
         return Response(
-            status: status, location: location.map(String.init), json: try? JSON.parse(bytes),
+            status: status, places: places, json: try? JSON.parse(bytes),
             excerpt: text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
     }
 

@@ -17,7 +17,7 @@ struct CurlTrial {
 
     /// A value of a response.
     struct Found {
-        /// JSONPath, or `header:Location`.
+        /// JSONPath, or a header as `header:Location`.
         let selector: String
         let value: String
         /// The name of the member; of an element of an array that of the array.
@@ -48,11 +48,12 @@ struct CurlTrial {
             return
         }
         let values = response.json.map { Self.values(of: $0) } ?? []
-        find(values, response.location, commands, by: program)
+        find(values, response.places, commands, by: program)
     }
 
     private mutating func find(
-        _ values: [Found], _ location: String?, _ commands: [CurlInvocation], by program: CurlProgram
+        _ values: [Found], _ places: [(name: String, value: String)], _ commands: [CurlInvocation],
+        by program: CurlProgram
     ) {
         let submit = commands[0]
         let example = commands.count > 1 ? Self.segments(of: commands[1].url) : []
@@ -63,8 +64,8 @@ struct CurlTrial {
         if commands.count > 1, let id, let earlier = example.last(where: { Self.isAlike($0, id.value) }) {
             candidates.append((nil, commands[1].asking(Self.url(commands[1].url, earlier, with: id.value))))
         } else if commands.count == 1 {
-            let header = location.map { Found(selector: "header:Location", value: $0, name: "location") }
-            let links = [header].compactMap(\.self) + values.filter(\.isAddress)
+            let headers = places.map { Found(selector: "header:\($0.name)", value: $0.value, name: $0.name) }
+            let links = headers + values.filter(\.isAddress)
             for link in links.prefix(3) {
                 guard let url = Self.absolute(link.value, from: submit.url) else { continue }
                 candidates.append((link, submit.asking(url)))
