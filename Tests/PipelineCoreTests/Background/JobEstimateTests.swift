@@ -30,6 +30,10 @@ import Testing
             (waiting, 1, 60), (.running(AttemptState()), 3600, 60),
             // Its author's word is known better than what it took before.
             (.waiting(AttemptState(), .at(.at(900)), WaitReason(.time)), nil, 900),
+            // A service that is closed does nothing earlier.
+            (.waiting(AttemptState(), .at(.at(900)), WaitReason(.closed)), nil, 900),
+            (.waiting(AttemptState(), .at(.at(900)), WaitReason(.retry)), nil, 900),
+            (.waiting(AttemptState(), .at(.at(900)), WaitReason(.poll)), nil, 60),
         ] as [(StepState, Double?, Double)] {
             let median = try #require(try Self.median(of: state, heldFor: seconds))
             #expect(abs(median - expected) <= 2, "\(state.name) \(seconds ?? 0): \(median)")

@@ -91,8 +91,13 @@ package struct JobEstimate: Sendable, Hashable {
 }
 
 extension StepState {
-    /// The time that a step waits for by its author's word; nil for any other wait.
+    /// The time before which nothing of a step happens: one that its author gave, or the next try; nil where a remote job goes
+    /// on meanwhile.
     fileprivate var fixedEnd: Timestamp? {
-        if case .waiting(_, let wake, let reason) = self, reason.kind == .time { wake.time } else { nil }
+        guard case .waiting(_, let wake, let reason) = self else { return nil }
+        switch reason.kind {
+        case .time, .retry, .refused, .closed: return wake.time
+        case .poll, .full, .callback, .settle, .interrupted, .noAnswer, .renewal, .secret: return nil
+        }
     }
 }
