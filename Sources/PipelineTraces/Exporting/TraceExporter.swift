@@ -92,11 +92,12 @@ package final class TraceExporter: Sendable {
     /// Takes note of an event of a job of this process; returns at once.
     package func take(_ event: JobEvent) {
         switch event.kind {
-        case .jobStarted, .jobSucceeded, .jobFailed, .jobCancelled, .stageSucceeded, .stageFailed, .stageCancelled,
+        case .jobStarted, .jobResumed, .jobSucceeded, .jobFailed, .jobCancelled, .stageSucceeded, .stageFailed,
+            .stageCancelled,
             .stageSkipped:
             state.withLock { _ = $0.unrecorded.insert(event.job) }
             arrival.yield()
-        case .jobResumed, .jobSuspended, .stageStarted, .stageWaiting, .stageResumed, .stageUnknown, .stageWarned,
+        case .jobSuspended, .stageStarted, .stageWaiting, .stageResumed, .stageUnknown, .stageWarned,
             .attemptFailed, .transferProgress, .estimateChanged, .resumeDeferred, .notificationSent:
             break
         }
@@ -190,15 +191,31 @@ package final class TraceExporter: Sendable {
         wake.yield()
     }
 
+    /// Sends spans; false when that can't be now.
+    private func send(_ spans: [Span]) async -> Bool {
+        for start in stride(from: 0, to: spans.count, by: Self.largestRequest) {
+            switch await sender.send(Array(spans[start..<min(spans.count, start + Self.largestRequest)])) {
+            case .taken: break
+            case .refused(let reason): report(reason)
+            case .postponed(let reason):
+                report(reason)
+                return false
+            }
+        }
+        return true
+    }
+
     /// Sends what has ended in a job since it was exported last; false when that can't be now.
     private func export(_ job: JobID) async -> Bool {
         do throws(JournalFailure) {
             var cursor = try await source.traceCursor(of: job) ?? TraceCursor(link: link)
             var history = takeHistory(of: job, exported: cursor.sequence)
-            var ends: [(end: JobHistory.End, jobRun: Int)] = []
+            var ends: [(end: JobHistory.End, jobRun: Int, sequence: Int)] = []
             for event in try await source.events(of: job, after: history.sequence) {
                 let end = history.take(event)
-                if let end, history.sequence > cursor.sequence { ends.append((end, history.runNumber)) }
+                if let end, history.sequence > cursor.sequence {
+                    ends.append((end, history.runNumber, history.sequence))
+                }
             }
             if ends.isEmpty, cursor.isWhole == history.isOver {
                 keep(history, of: job, exported: cursor.sequence)
@@ -207,22 +224,20 @@ package final class TraceExporter: Sendable {
             let maker = SpanMaker(job: job, pipeline: history.pipeline, link: cursor.link)
             var spans: [Span] = []
             let records = Dictionary(grouping: ends.isEmpty ? [] : exchanges(job), by: \.step)
-            for (end, jobRun) in ends {
+            for (index, (end, jobRun, sequence)) in ends.enumerated() {
                 switch end {
                 case .step(let run):
                     spans += maker.spans(of: run, jobRun: jobRun, exchanges: records[run.step] ?? [])
                 case .job(let run): spans.append(maker.span(of: run))
                 }
+                guard spans.count >= Self.largestRequest, index < ends.count - 1 else { continue }
+                guard await send(spans) else { return false }
+                // A later request that fails sends none of these again.
+                spans = []
+                cursor.sequence = sequence
+                try await source.keep(cursor, of: job)
             }
-            for start in stride(from: 0, to: spans.count, by: Self.largestRequest) {
-                switch await sender.send(Array(spans[start..<min(spans.count, start + Self.largestRequest)])) {
-                case .taken: break
-                case .refused(let reason): report(reason)
-                case .postponed(let reason):
-                    report(reason)
-                    return false
-                }
-            }
+            guard await send(spans) else { return false }
             cursor.sequence = history.sequence
             cursor.isWhole = history.isOver
             try await source.keep(cursor, of: job)

@@ -9,11 +9,14 @@ final class Collector: Sendable {
     let server: LoopbackServer
     private let bodies: BodyList
 
-    /// - Parameter status: what it answers.
-    init(status: Int = 200) throws {
+    /// - Parameters:
+    ///   - status: what it answers.
+    ///   - lost: the number of the request, from 1, that it is too busy for; nil for none.
+    init(status: Int = 200, lost: Int? = nil) throws {
         let list = BodyList()
         bodies = list
         server = try LoopbackServer { request in
+            if request.number == lost { return .status(503) }
             list.append(request)
             return .status(status)
         }

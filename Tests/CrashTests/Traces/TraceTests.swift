@@ -138,6 +138,40 @@ struct TraceTests {
         }
     }
 
+    /// All that the collector had taken of the job went out again with the next owner.
+    @Test("of a long job what the collector has taken is sent no second time when it is too busy for the rest")
+    func longJob() async throws {
+        let away = try Collector(status: 503)
+        defer { away.server.stop() }
+        let collector = try Collector(lost: 2)
+        defer { collector.server.stop() }
+        try await withWorkplace { workplace in
+            let file = try workplace.write(
+                "w.json",
+                #"""
+                { "pipeline": 1, "name": "w", "inputs": { "n": { "type": "json" } },
+                  "stages": [ { "id": "a", "kind": "write", "forEach": "inputs.n", "concurrency": 64,
+                                "to": "${{ item }}.txt", "text": "1" } ] }
+                """#)
+            let json = collector.environment.merging(["OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"]) { $1 }
+            let numbers = try workplace.write("n.json", "[\((0..<700).map(String.init).joined(separator: ","))]")
+            let first = try await workplace.run(
+                "run", file, "-i", "n=@\(numbers)", "--output", workplace.output, environment: away.environment)
+            #expect(first.cause == .exited(0), "\(first)")
+            let small = try workplace.write(
+                "small.json",
+                #"{ "pipeline": 1, "name": "s", "stages": [ { "id": "a", "kind": "write", "to": "x.txt", "text": "1" } ] }"#
+            )
+            for number in 1...2 {
+                let next = try await workplace.run(
+                    "run", small, "--output", workplace.path("other\(number)"), environment: json)
+                #expect(next.cause == .exited(0), "\(next)")
+            }
+            let spans = try collector.read()
+            #expect(Set(spans.map(\.id)).count == spans.count && spans.count > 1400, "\(spans.count)")
+        }
+    }
+
     private static func document(_ workplace: Workplace) throws -> String {
         try workplace.write(
             "w.json",
