@@ -34,7 +34,9 @@ extension ItemOutcome {
             var failure = ItemFailure(
                 stage: key.stage,
                 failure: StepFailure("it is not known whether the service took the submit: \(submit.reason)"))
-            failure.wasCutOff = attempt.wasCutOff
+            if let sent = job.submits[key]?.lastSent, let takenUp = attempt.takenUp {
+                failure.wasCutOff = sent <= takenUp
+            }
             return failure
         }
     }

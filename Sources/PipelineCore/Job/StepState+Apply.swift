@@ -70,10 +70,10 @@ extension StepState {
         case (.running(let attempt), .interrupted(let reason)):
             return StepTransition(.waiting(attempt, .resume, reason))
         case (.running(var attempt), .takenUp):
-            attempt.wasCutOff = true
+            attempt.takenUp = time
             return StepTransition(.waiting(attempt, .at(time), WaitReason(.interrupted)))
         case (.waiting(var attempt, let wake, let reason), .takenUp):
-            attempt.wasCutOff = reason.kind == .interrupted
+            if reason.kind == .interrupted { attempt.takenUp = time }
             let isHastened = wake == .resume || reason.kind.endsWithResume && wake.time.map { $0 > time } ?? true
             return StepTransition(.waiting(attempt, isHastened ? .at(time) : wake, reason))
         case (_, .takenUp): return StepTransition(self)
@@ -109,7 +109,6 @@ extension StepState {
     ) -> StepTransition {
         let error: JSONObject = ["error": failed.failure.json]
         var attempt = failed.progressed ? before.progressed : before
-        attempt.wasCutOff = false
         let since = attempt.failingSince ?? time
         attempt.failingSince = since
         switch failed.kind {
@@ -177,6 +176,7 @@ extension AttemptState {
     fileprivate func shifted(by shift: Duration) -> AttemptState {
         var attempt = self
         attempt.failingSince = failingSince.map { $0 + shift }
+        attempt.takenUp = takenUp.map { $0 + shift }
         return attempt
     }
 }

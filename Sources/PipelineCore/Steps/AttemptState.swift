@@ -14,8 +14,8 @@ package struct AttemptState: Sendable, Hashable {
     /// The number of times in a row that captures had expired before a request could go out. It is not kept: a new owner
     /// counts from 0.
     package var unsent = 0
-    /// True if the process ended in which it began: what was sent then had no chance of an answer. It is not kept.
-    package var wasCutOff = false
+    /// The time when another owner took it up in its midst: nobody heard of what was sent before that. It is not kept.
+    package var takenUp: Timestamp?
 
     package init(
         number: Int = 1, failures: Int = 0, noResponseCount: Int = 0, failingSince: Timestamp? = nil, renewals: Int = 0

@@ -55,15 +55,18 @@ struct KilledBatchTests {
     }
 
     /// Twelve unknown alike stopped the rest, as if the service had lost them.
-    @Test("goes on past the submits that its process left without an answer: they say nothing of the service")
-    func cutOff() async throws {
+    @Test(
+        "goes on past the submits that its process left without an answer, and stops at those that its service then loses",
+        arguments: [false, true])
+    func cutOff(losesMore: Bool) async throws {
         try await withWorkplace { workplace in
             let (orders, areUnderWay) = (Orders(), Gate())
             let server = try LoopbackServer { request in
                 guard request.method == "POST" else { return .json(#"{"state": "done"}"#) }
                 let number = orders.next()
                 if number == 12 { areUnderWay.open() }
-                return number > 12 ? .json(#"{"id": "j"}"#) : ScriptedAnswer([.readBody, .stall])
+                if number > 12 { return losesMore ? ScriptedAnswer([.readBody, .reset]) : .json(#"{"id": "j"}"#) }
+                return ScriptedAnswer([.readBody, .stall])
             }
             defer { server.stop() }
             try workplace.write("rows.csv", "file\n" + (1...30).map { "talk-\($0)\n" }.joined())
@@ -84,7 +87,15 @@ struct KilledBatchTests {
             await areUnderWay.wait()
             first.signal(SIGKILL)
             _ = await first.end
+            if losesMore {
+                try workplace.write("rows.csv", "file\n" + (1...60).map { "talk-\($0)\n" }.joined())
+            }
             let end = try await workplace.run("resume", "june", environment: environment)
+            if losesMore {
+                // Those that were at work with the tenth go out too.
+                #expect(end.cause == .exited(75) && 22..<34 ~= orders.value, "\(orders.value) \(end)")
+                return
+            }
             #expect(end.cause == .exited(3), "\(end)")
             let counts = try await workplace.show("june")["counts"]
             #expect(counts?["unknown"] == 12 && counts?["succeeded"] == 18, "\(counts?.text ?? "")")

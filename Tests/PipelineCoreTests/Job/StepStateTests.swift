@@ -73,8 +73,9 @@ import Testing
             let taken = try state.apply(.takenUp, at: Samples.now).state
             let isKept = [.time, .settle, .refused, .closed, .full].contains(kind)
             var attempt = AttemptState()
-            attempt.wasCutOff = kind == .interrupted
+            attempt.takenUp = kind == .interrupted ? Samples.now : nil
             #expect(taken == .waiting(attempt, .at(isKept ? later : Samples.now), WaitReason(kind)), "\(kind)")
+            if kind == .interrupted { attempt.takenUp = later }
             let resumed = try StepState.waiting(AttemptState(), .resume, WaitReason(kind)).apply(
                 .takenUp, at: later
             ).state
