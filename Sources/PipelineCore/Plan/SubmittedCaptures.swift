@@ -14,7 +14,7 @@ package struct SubmittedCaptures: Sendable {
         let submitted = stage.captures.filter(\.isSubmitted)
         names = submitted.map(\.name)
         secretNames = Set(submitted.filter(\.isSecret).map(\.name))
-        neededNames = stage.namesReadOfIt.needed
+        neededNames = stage.namesReadOfIt.needed.subtracting(submitted.filter(\.isOptional).map(\.name))
         // One that writes what it is answered, and is no remote job.
         isFile = if case .transfer = stage.stage.work { stage.stage.writesFiles } else { false }
     }

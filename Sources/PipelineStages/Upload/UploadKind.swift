@@ -149,8 +149,7 @@ private struct UploadFields: Sendable {
 
     /// Declares the captures of the response that ends the upload: a person gives them when that is lost.
     private func declareSubmitted(_ entries: [CaptureSet.Entry], _ reading: StageReading) {
-        reading.declare(
-            entries.map { CaptureDeclaration(name: $0.name, isSecret: $0.selector.isSecret, isSubmitted: true) })
+        reading.declare(entries.map { CaptureDeclaration($0, isSubmitted: true) })
     }
 
     /// The request; one that sends nothing where the author's stage fills what another one has made.

@@ -121,21 +121,26 @@ struct LostSubmitTests {
                 { "pipeline": 1, "name": "more", "services": { "s": { "url": "\(server.url)" } },
                   "stages": [ { "id": "model", "kind": "compute", "service": "s",
                     "submit": { "POST": "/jobs", "json": {},
-                                "capture": { "id": "$.id", "place": "$.place", "queue": "$.queue" } },
-                    "poll": { "GET": "${{ self.place }}", "query": { "q": "${{ self.queue ?? 'none' }}" },
+                                "capture": { "id": "$.id", "place": "$.place", "fast": "$.fast", "queue": "$.queue",
+                                             "note": { "select": "$.note", "optional": true } } },
+                    "poll": { "GET": "${{ self.place }}",
+                              "query": { "q": "${{ self.queue ?? (self.fast ? 'fast' : 'none') }}", "n": "${{ self.note }}" },
                               "status": "$.state", "succeeded": ["done"] } } ] }
                 """)
             let lost = try await workplace.run("run", "more.json")
             #expect(lost.cause == .exited(3), "\(lost)")
-            #expect(lost.errors.contains("--stage model --id ID --set place=VALUE   it is there"), "\(lost)")
+            #expect(
+                lost.errors.contains("--stage model --id ID --set place=VALUE --set fast=VALUE   it is there"),
+                "\(lost)")
             let half = try await workplace.run("resolve", "last", "--id", "j1")
             #expect(half.cause == .exited(64), "\(half)")
-            #expect(half.errors.contains("also needs of the submit of 'model': place"), "\(half)")
-            let whole = try await workplace.run("resolve", "last", "--id", "j1", "--set", "place=/jobs/j1")
+            #expect(half.errors.contains("also needs of the submit of 'model': place, fast"), "\(half)")
+            let whole = try await workplace.run(
+                "resolve", "last", "--id", "j1", "--set", "place=/jobs/j1", "--set", "fast=true")
             #expect(whole.cause == .exited(0), "\(whole)")
             let end = try await workplace.run("resume", "last")
             #expect(end.cause == .exited(0), "\(end)")
-            #expect(server.requests.map(\.target) == ["/jobs", "/jobs/j1?q=none"])
+            #expect(server.requests.map(\.target) == ["/jobs", "/jobs/j1?q=fast"])
         }
     }
 

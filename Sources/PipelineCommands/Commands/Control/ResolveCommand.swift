@@ -31,7 +31,7 @@ struct ResolveCommand: WorkspaceCommand {
     @Option(help: ArgumentHelp("It is there, under this id.", valueName: "id"))
     var id: String?
 
-    @Option(help: ArgumentHelp("It is there, with this capture of the submit.", valueName: "name=value"))
+    @Option(help: ArgumentHelp("It is there, with this capture of the submit; JSON or text.", valueName: "name=value"))
     var set: [String] = []
 
     @Flag(help: "It is not there: send it again.")
@@ -181,6 +181,9 @@ struct ResolveCommand: WorkspaceCommand {
         return .found(values)
     }
 
+    /// The value of a capture as a response may have had it: JSON where it is some, a text in quotes too, or else a text.
+    private static func value(_ text: String) -> JSON { (try? JSON.parse(text)) ?? .string(text) }
+
     private func values(_ names: [String]) throws -> JSONObject {
         var values = JSONObject()
         for text in set {
@@ -191,7 +194,7 @@ struct ResolveCommand: WorkspaceCommand {
                         ? "it has none: write --id ID"
                         : "write --set NAME=VALUE with one of: " + names.joined(separator: ", "))
             }
-            values[String(text[..<equals])] = .string(String(text[text.unicodeScalars.index(after: equals)...]))
+            values[String(text[..<equals])] = Self.value(String(text[text.unicodeScalars.index(after: equals)...]))
         }
         return values
     }

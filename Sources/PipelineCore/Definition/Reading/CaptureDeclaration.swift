@@ -6,6 +6,8 @@ public struct CaptureDeclaration: Sendable, Hashable {
     public let isSecret: Bool
     /// True if a submit makes it, so that a person who reconciles a lost one gives it.
     public let isSubmitted: Bool
+    /// True if its author lets it be null.
+    package var isOptional = false
 
     /// Declares a capture, so that a document which reads another name is refused when it is planned.
     ///
@@ -16,5 +18,11 @@ public struct CaptureDeclaration: Sendable, Hashable {
         self.name = name
         self.isSecret = isSecret
         self.isSubmitted = isSubmitted
+    }
+
+    /// Declares what a selector captures.
+    package init(_ entry: CaptureSet.Entry, isSubmitted: Bool = false) {
+        self.init(name: entry.name, isSecret: entry.selector.isSecret, isSubmitted: isSubmitted)
+        isOptional = entry.selector.isOptional
     }
 }

@@ -29,9 +29,7 @@ extension FieldType where Value == CaptureSet {
             findings.warn(of: captures.entries.flatMap(\.selector.warnings), at: place)
             if declares {
                 for entry in captures.entries {
-                    findings.declare(
-                        CaptureDeclaration(
-                            name: entry.name, isSecret: entry.selector.isSecret, isSubmitted: isSubmitted))
+                    findings.declare(CaptureDeclaration(entry, isSubmitted: isSubmitted))
                 }
             }
             if declares, !errors.isEmpty { declareBroken(place, captures, findings) }

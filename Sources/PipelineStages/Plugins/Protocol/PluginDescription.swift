@@ -57,7 +57,12 @@ package struct PluginDescription: Sendable {
         }
         // Where none is said to be of the submit, each may be: a person gives the id of one that is unknown.
         if captures.contains(where: \.isSubmitted) { return captures }
-        return captures.map { CaptureDeclaration(name: $0.name, isSecret: $0.isSecret, isSubmitted: true) }
+        return captures.map { capture in
+            var capture = CaptureDeclaration(name: capture.name, isSecret: capture.isSecret, isSubmitted: true)
+            // It may be one of those that come with the end.
+            capture.isOptional = true
+            return capture
+        }
     }
 
     private static func wrong(_ what: String) -> PluginFault {
