@@ -31,6 +31,35 @@ struct RequestReadingTests {
         #expect(found.last?.message.hasPrefix("this is no I-Regexp and matches nothing: ") == true)
     }
 
+    /// Each poll was good, and no end was ever seen.
+    @Test("the number of the HTTP status beside a text is warned of", arguments: ["==", "!="])
+    func statusAsText(comparison: String) throws {
+        func warnings(_ until: String) throws -> [String] {
+            let stage =
+                #"{ "id": "a", "kind": "compute", "service": "api", "poll": { "GET": "/a", "until": "\#(until)" } }"#
+            return try StageBench.plan(stage, network: ScriptedService().network).warnings.diagnostics.map(\.message)
+        }
+        let warned = ["response.status is the number of the HTTP status, which equals no text"]
+        #expect(try warnings("response.status \(comparison) 'completed'") == warned)
+        #expect(try warnings("'200' \(comparison) response.status") == warned)
+        #expect(try warnings("response.status \(comparison) 200").isEmpty)
+        #expect(try warnings("response.body.status \(comparison) 'completed'").isEmpty)
+    }
+
+    /// The token was never asked for, and nothing said so.
+    @Test("a second credential in a list is warned of, a header beside one is not")
+    func secondCredential() throws {
+        func warnings(_ list: String) throws -> [String] {
+            let stage =
+                "{ \"id\": \"a\", \"kind\": \"request\", \"service\": \"api\", \"request\": { \"GET\": \"/a\", \"with\": [\(list)] } }"
+            return try StageBench.plan(stage, network: ScriptedService().network).warnings.diagnostics.map(\.message)
+        }
+        let (key, token) = (#"{ "apiKey": { "header": "X-Key", "value": "k" } }"#, #"{ "bearer": "t" }"#)
+        let warned = "'bearer' applies only where 'apiKey' before it has no value: a request has one of them"
+        #expect(try warnings("\(key), \(token)") == [warned])
+        #expect(try warnings(#"{ "headers": { "X-Key": "k" } }, \#(token)"#).isEmpty)
+    }
+
     @Test("a body beside a decorator that makes another is warned of", arguments: [#""json": 1"#, #""text": "x""#, ""])
     func secondBody(body: String) throws {
         let form = #""with": [ { "multipart": { "fields": { "a": "b" } } } ]"#

@@ -43,7 +43,23 @@ package struct DecoratorCatalogue: Sendable {
 
     /// Reports the mistakes of a `with` list of a service or of the whole document: the planner's hook.
     @Sendable package func check(_ definitions: [DecoratorDefinition], findings: DiagnosticCollector) {
+        Self.warnOfOtherCredentials(definitions, findings)
         for definition in definitions { _ = read(definition, roots: .service, findings: findings) }
+    }
+
+    /// The kinds of credentials of which a request has one.
+    private static let credentialNames: Set = ["bearer", "basic", "apiKey", "oauth2", "jwt", "sigv4"]
+
+    private static func warnOfOtherCredentials(_ list: [DecoratorDefinition], _ findings: DiagnosticCollector) {
+        let credentials = list.filter { credentialNames.contains($0.name) }
+        guard let first = credentials.first else { return }
+        for other in credentials.dropFirst() {
+            findings.warn(
+                range: other.nameRange, pointer: other.configuration.pointer,
+                "'\(other.name)' applies only where '\(first.name)' before it has no value: a request has one of them",
+                hint: "what a service wants besides is a header: \"headers\": { \"X-API-Key\": \"${{ secrets.KEY }}\" }"
+            )
+        }
     }
 
     /// The JSON Schema of one entry of a `with` list.
@@ -59,6 +75,7 @@ package struct DecoratorCatalogue: Sendable {
     func type(_ roots: AllowedRoots) -> FieldType<[DecoratorTemplate]> {
         FieldType(schema: ["type": "array", "items": entrySchema]) { place, findings in
             let definitions = DecoratorDefinition.field.type.read(place, findings)
+            Self.warnOfOtherCredentials(definitions ?? [], findings)
             return definitions?.compactMap { read($0, roots: roots, findings: findings) }
         }
     }

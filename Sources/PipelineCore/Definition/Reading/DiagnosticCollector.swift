@@ -92,6 +92,12 @@ public final class DiagnosticCollector {
     /// - Parameter namesFile: true if it reads a local file that it names itself.
     package func use(_ references: [Reference], namesFile: Bool, roots: AllowedRoots, at place: SourceLocation) {
         if namesFile { namesFiles = true }
+        for reference in references where reference.root == .response("status") && reference.isComparedWithText {
+            warn(
+                range: reference.range, pointer: place.pointer,
+                "response.status is the number of the HTTP status, which equals no text",
+                hint: "a number is written without quotes; what the body says is response.body.status, for instance")
+        }
         for reference in references { uses.append(ReferenceUse(reference: reference, roots: roots, place: place)) }
     }
 

@@ -41,19 +41,22 @@ package struct Reference: Sendable, Hashable {
     package let toleratesNull: Bool
     /// True if the expression is the reference alone: null is its value then.
     let isWhole: Bool
+    /// True if it is compared with a text that stands beside it.
+    let isComparedWithText: Bool
     /// The function that takes it as it is, if one does.
     let function: ExpressionFunction?
     /// The member of it that is asked for first, where that is written as a name: `size` in `item.size`.
     let member: String?
 
     init(
-        root: Root, range: SourceRange, toleratesNull: Bool, isWhole: Bool = false,
+        root: Root, range: SourceRange, toleratesNull: Bool, isWhole: Bool = false, isComparedWithText: Bool = false,
         function: ExpressionFunction? = nil, member: String? = nil
     ) {
         self.root = root
         self.range = range
         self.toleratesNull = toleratesNull
         self.isWhole = isWhole
+        self.isComparedWithText = isComparedWithText
         self.function = function
         self.member = member
     }

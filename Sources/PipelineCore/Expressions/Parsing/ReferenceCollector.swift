@@ -56,10 +56,18 @@ struct ReferenceCollector {
         for (index, operand) in operands.enumerated() {
             switch links[0].operation {
             case .coalesce: visit(operand, tolerant: index < links.count || tolerant)
-            case .equal, .unequal: visit(operand, tolerant: operands[1 - index].isNullLiteral)
+            case .equal, .unequal: visit(operand, comparedWith: operands[1 - index])
             default: visit(operand, tolerant: false)
             }
         }
+    }
+
+    private mutating func visit(_ operand: ExpressionNode, comparedWith other: ExpressionNode) {
+        guard case .path(let root, let accessors) = operand.kind else {
+            return visit(operand, tolerant: other.isNullLiteral)
+        }
+        let isText = if case .literal(.string) = other.kind { true } else { false }
+        add(root, accessors, at: operand.range, tolerant: other.isNullLiteral, isComparedWithText: isText)
     }
 
     private mutating func visitIndices(_ accessors: [ExpressionNode.Accessor]) {
@@ -68,12 +76,11 @@ struct ReferenceCollector {
 
     private mutating func add(
         _ root: ExpressionNode.PathRoot, _ accessors: [ExpressionNode.Accessor], at range: SourceRange, tolerant: Bool,
-        isWhole: Bool = false, in function: ExpressionFunction? = nil
+        isWhole: Bool = false, isComparedWithText: Bool = false, in function: ExpressionFunction? = nil
     ) {
         let reference = Reference(
             root: Self.root(root, accessors), range: origin.source(of: range), toleratesNull: tolerant,
-            isWhole: isWhole,
-            function: function, member: accessors.first?.name)
+            isWhole: isWhole, isComparedWithText: isComparedWithText, function: function, member: accessors.first?.name)
         references.append(reference)
         if root == .response("body"), !accessors.isEmpty { readsMembersOfBody = true }
         visitIndices(accessors)
