@@ -5,7 +5,7 @@ extension DownloadStage {
     /// A place that can't be written to; or a file that has the name already and may not be replaced: what is known of
     /// it beforehand says whether it is the one that is wanted.
     func preflight(at start: JobStart) async -> StepFailure? {
-        if let failure = start.preflight(toWriting: to) { return failure }
+        if let failure = start.preflight(toWriting: to) ?? verify.preflight(at: start) { return failure }
         guard let path = takenPath(at: start) else { return nil }
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
@@ -17,8 +17,7 @@ extension DownloadStage {
         guard verify.isStated else {
             return await isResult(path, Int64(status.st_size), start) ? nil : Self.taken("a file", path)
         }
-        let references = (verify.sha256?.references ?? []) + (verify.size?.references ?? [])
-        guard start.knows(references), let wanted = try? verify.values(in: start.known) else { return nil }
+        guard start.knows(verify.references), let wanted = try? verify.values(in: start.known) else { return nil }
         let isOther = wanted.size.map { $0 != Int64(status.st_size) } ?? false
         let digest = wanted.digest
         guard isOther || digest.map({ digest in (try? digest.actual(of: path)) != digest.hex }) ?? false else {
@@ -56,6 +55,21 @@ extension DownloadStage {
 }
 
 extension VerifyDefinition {
+    fileprivate var references: [Reference] { (sha256?.references ?? []) + (size?.references ?? []) }
+
+    /// Returns why a value that is known at the start is no digest, or no size.
+    fileprivate func preflight(at start: JobStart) -> StepFailure? {
+        guard start.knows(references) else { return nil }
+        do throws(EvaluationFailure) {
+            _ = try values(in: start.known)
+            return nil
+        } catch {
+            // What has to be found out first may be right.
+            guard case .wrong(let message, let hint, _) = error else { return nil }
+            return StepFailure(message, hint: hint)
+        }
+    }
+
     /// True if the author says anything of the file.
     var isStated: Bool { sha256 != nil || size != nil || header != nil }
 }

@@ -22,6 +22,17 @@ extension OutputPath {
     }
 }
 
+extension OutputPath {
+    /// Returns why a file can't have its name, which its part has with an ending; nil for one that it can have.
+    fileprivate static func failure(ofName path: String) -> StepFailure? {
+        let (name, most) = (path.split(separator: "/").last ?? "", Int(NAME_MAX) - ".part".utf8.count)
+        if name.utf8.count <= most { return nil }
+        return StepFailure(
+            "the name of \(path.prefix(200))… has \(name.utf8.count) bytes, and a result's has \(most) at most",
+            hint: "choose another \"to\"")
+    }
+}
+
 extension JobStart {
     /// Returns where the value of a `to` leads; nil while it is not known.
     func place(of to: Template) -> OutputPath? {
@@ -61,7 +72,7 @@ extension JobStart {
         var folder: String
         switch place(of: to) {
         case .file(let path):
-            if let failure = OutputPath.preflight(to: path) { return failure }
+            if let failure = OutputPath.preflight(to: path) ?? OutputPath.failure(ofName: path) { return failure }
             folder = Folder.containing(path)
         case .folder(let path): folder = path
         case nil:

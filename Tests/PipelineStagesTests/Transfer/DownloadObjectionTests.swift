@@ -54,6 +54,17 @@ struct DownloadObjectionTests {
         #expect(try await preflight(name, captured: ["a": ["name"]]) == nil)
     }
 
+    /// What came before was paid for by then.
+    @Test("when its name is too long, or what verifies it is no digest")
+    func impossible() async throws {
+        let long = String(repeating: "n", count: 251)
+        let most = String(repeating: "n", count: 250)
+        #expect(try await preflight("\"to\": \"\(long)\"")?.contains("has 251 bytes, and a result's has 250") == true)
+        #expect(try await preflight("\"to\": \"\(most)\"") == nil)
+        let digest = #""to": "new.txt", "verify": { "sha256": "${{ inputs.file }}" }"#
+        #expect(try await preflight(digest) == #"the value of "sha256" is no SHA-256: "old""#)
+    }
+
     /// The upload and the order were paid for by then.
     @Test("when no file can be made in the folder, whatever name a response will give it")
     func folderOfLaterName() async throws {
