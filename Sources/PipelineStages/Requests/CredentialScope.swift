@@ -36,10 +36,12 @@ struct CredentialScope {
             + outer.filter { includesOuter || !$0.isCredential || $0.makesBody }
     }
 
-    /// Returns whether it keeps back some of the credentials of a request.
+    /// Returns whether a request has credentials of which none go along.
     func withholds(_ headers: ValueTable, _ own: [DecoratorTemplate], _ outer: [DecoratorTemplate]) -> Bool {
-        !includesOwn && headers.entries.contains(where: \.isSecret)
-            || allowed(own, outer).count < own.count + outer.count
+        func isCredential(_ template: DecoratorTemplate) -> Bool { template.isCredential && !template.makesBody }
+        let hasOwn = headers.entries.contains(where: \.isSecret) || own.contains(where: isCredential)
+        let hasOuter = outer.contains(where: isCredential)
+        return (hasOwn || hasOuter) && !(hasOwn && includesOwn) && !(hasOuter && includesOuter)
     }
 
     /// Returns whether a body may go there that is made from a secret.

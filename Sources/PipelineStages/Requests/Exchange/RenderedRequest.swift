@@ -97,6 +97,14 @@ struct RenderedRequest: Sendable {
         return bytes + Array("\(options.tls.certificate ?? "")\n".utf8)
     }
 
+    /// Returns whether redirects led the request to an origin that its credentials do not belong to.
+    func lostCredentials(on answer: ServiceResponse) -> Bool {
+        let hasCredentials =
+            !description.credentialFields.isEmpty || decorators.contains { $0 is any CredentialDecorator }
+        return hasCredentials && definition.credentials == .service
+            && URLParts(answer.url)?.origin != URLParts(description.url)?.origin
+    }
+
     /// The parts of the form that decorators make of it.
     private var forms: [MultipartBody.Part] { decorators.flatMap { ($0 as? Multipart)?.parts ?? [] } }
 

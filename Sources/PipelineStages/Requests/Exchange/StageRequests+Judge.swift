@@ -145,7 +145,7 @@ extension StageRequests {
                 ?? RateLimit.hint(after: answer, saying: message)
                 ?? StatusAdvice.text(
                     for: answer, at: name, renewal: renewal, isOfService: service != nil,
-                    isWithheld: rendered.withholdsCredentials), in: context)
+                    isWithheld: rendered.withholdsCredentials || rendered.lostCredentials(on: answer)), in: context)
     }
 }
 
@@ -163,12 +163,13 @@ private enum StatusAdvice {
             if answer.saysSignatureIsOld {
                 return "check this machine's clock: the time of a request is part of its signature"
             }
-            let credentials =
-                isWithheld
-                ? "no credentials went there, which is another origin than the service's: \"credentials\": "
-                    + "\"any-origin\" beside the request lets them go"
-                : "check the credentials of \(name)"
-            if isWithheld, answer.judgedStatus == 401 { return credentials }
+            if isWithheld {
+                // A link that was signed wants none, and says 403 when it has expired.
+                guard answer.judgedStatus == 401 else { return renewal ?? "the link may have expired" }
+                return "no credentials went there, as they belong to another origin: \"credentials\": \"any-origin\" "
+                    + "beside the request lets them go"
+            }
+            let credentials = "check the credentials of \(name)"
             guard let renewal else { return answer.status == 410 ? nil : credentials }
             return answer.status == 410 ? renewal : "\(renewal); or \(credentials)"
         case 404 where isOfService: return "check the path, and the url of \(name)"
