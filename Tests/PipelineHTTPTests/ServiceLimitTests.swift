@@ -217,10 +217,10 @@ struct ServiceLimitTests {
     )
     func keptAlive() async throws {
         let body = String(repeating: "1\r\n \r\n", count: 20) + "2\r\n{}\r\n0\r\n\r\n"
-        let server = try LoopbackServer { _ in
-            ScriptedAnswer([
-                .head(200, [("Transfer-Encoding", "chunked")]), .slowly(Array(body.utf8), milliseconds: 10),
-            ])
+        let head = ScriptedAnswer.Step.head(200, [("Transfer-Encoding", "chunked")])
+        let server = try LoopbackServer { request in
+            if request.path == "/silent" { return ScriptedAnswer([head, .chunk([0x7B]), .stall]) }
+            return ScriptedAnswer([head, .slowly(Array(body.utf8), milliseconds: 10)])
         }
         defer { server.stop() }
         let folder = TemporaryFolder()
@@ -228,6 +228,9 @@ struct ServiceLimitTests {
         let request = RequestDescription(method: .post, url: server.url)
         let answer = try await network.exchange(request, options: options)
         #expect(String(decoding: answer.body, as: UTF8.self) == String(repeating: " ", count: 20) + "{}")
+        let silent = await network.task(RequestDescription(url: server.url + "/silent"), options: options).result
+            .failure
+        #expect(silent?.reason == .timedOut(.stall))
         options.receive = .file(FileSink(path: folder.file("file")))
         let down = await network.task(RequestDescription(url: server.url), options: options).result.failure
         #expect(down?.reason == .timedOut(.stall))

@@ -29,22 +29,24 @@ extension CurlExchange {
     /// A window begins whenever enough has moved, or when nothing has to move: then there is no stall.
     private func stallDeadline(_ rule: StallRule, at now: Duration) -> Duration {
         let moved = progress.sent + progress.received
-        let expected = Double(rule.bytesPerSecond) * rule.time.seconds
+        let expected = mayBeSlow ? 1 : Double(rule.bytesPerSecond) * rule.time.seconds
         let isEnough = liveness.window.map { Double(moved - $0.moved) >= expected } ?? true
         if isEnough || !isBodyMoving || !allotment.heldDirections.isEmpty { liveness.window = (now, moved) }
         return (liveness.window?.start ?? now) + rule.time
     }
 
-    /// True if bytes of a body ought to be on their way. While a service still works at an answer of a length that it does not
-    /// know, it may send white space to keep the connection alive, as S3 does (CompleteMultipartUpload).
+    /// True if bytes of a body ought to be on their way.
     private var isBodyMoving: Bool {
         guard hop.isConnected else { return false }
-        let isAnswered = hop.response.final != nil
-        return isAnswered ? progress.receiveTotal != nil || isDownload : progress.sent < progress.sendTotal ?? 0
+        return hop.response.final != nil || progress.sent < progress.sendTotal ?? 0
     }
 
-    /// True if its body is more than an answer to be read as a whole.
-    private var isDownload: Bool { if case .memory = options.receive { false } else { true } }
+    /// True if what comes may come as slowly as it likes: while a service still works at an answer of a length that it does not
+    /// know, it may send white space to keep the connection alive, as S3 does (CompleteMultipartUpload).
+    private var mayBeSlow: Bool {
+        guard hop.response.final != nil, progress.receiveTotal == nil else { return false }
+        return if case .memory = options.receive { true } else { false }
+    }
 
     /// Lets libcurl go on in the directions in which the exchange is no longer held.
     func goOn() {
