@@ -208,6 +208,15 @@ import Testing
         #expect(try document(create, send).json["stages"]?.array?.count == 2)
         let downloaded = try document(create, send, poll, "curl https://api.example.com/result -o movie.gif")
         #expect(downloaded.json["stages"]?[3]?["request"]?["GET"] == "${{ stages.job.url }}", "\(downloaded.text)")
+        let named = try document(create, send, poll, "curl https://api.example.com/uploads/up_123/result -o movie.gif")
+        let last = try #require(named.json["stages"]?[3])
+        #expect(last["request"]?["GET"] == "/uploads/${{ stages.link.id }}/result", "\(named.text)")
+        #expect(last["needs"] == ["job"], "\(named.text)")
+        let complete = "curl -X POST https://api.example.com/uploads/up_123/complete"
+        let ended = try document(create, send, complete, poll)
+        #expect(ended.json["stages"]?[2]?["submit"]?["POST"] == "/uploads/up_123/complete", "\(ended.text)")
+        let fetched = try document(create, send, "curl https://api.example.com/uploads/up_123/gif -o movie.gif")
+        #expect(fetched.json["stages"]?[2]?["kind"] == "download", "\(fetched.text)")
     }
 
     @Test("forms, queries and uploads have their own members")

@@ -1,6 +1,6 @@
 extension CurlDocument {
     /// The stages of a job whose file goes to a link that the first command asks for, as `curl -T` in the second one sends
-    /// it; what follows is the poll, or the submit and what belongs to it.
+    /// it. What follows is the submit, the poll and the download, of which each may be missing.
     mutating func linkStages(_ commands: [CurlInvocation], _ targets: [CurlTarget]) -> [String] {
         let asked = members(of: commands[0], targets[0], isOrder: true)
         let link = stage(
@@ -15,19 +15,25 @@ extension CurlDocument {
         let upload = stage(
             "upload", "upload", targets[1],
             ["\"file\": \"\(file)\", \"protocol\": \"put\"", "\"request\": { \(sent) }"])
-        guard commands.count > 2 else { return [link, upload] }
-        if commands[2].isOrder {
+        var stages = [link, upload]
+        guard commands.count > 2 else { return stages }
+        if commands[2].isOrder || commands.count == 4 && commands[2].method != "GET" {
             remarks.append("guess: the job is about the file of stage 'upload'; write where the submit names it")
-            return [link, upload] + jobStages(commands[2...], Array(targets[2...]))
+            let jobs = jobStages(commands[2...], Array(targets[2...]))
+            return stages + [needing("upload", jobs[0])] + jobs.dropFirst()
         }
-        let path = targets[2].path(replacingID: "${{ stages.link.id }}", nil)
-        let isLast = commands.count == 3
-        let status = poll(
-            commands[2], targets[2], path: path, isFound: false,
-            givesLink: !isLast && !targets[3].contains(id: targets[2].idSegment))
-        let job = stage(
-            "job", "compute", targets[2], ["// once the file is there", "\"needs\": [\"upload\"]"] + status)
-        if isLast { return [link, upload, job] }
-        return [link, upload, job, download(commands[3], targets[3], after: "job", idOf: nil)]
+        let id = targets[2].idSegment
+        let isKnown = commands.count == 4 && targets[3].contains(id: id)
+        if commands[2].output == nil {
+            let lines = poll(
+                commands[2], targets[2], path: targets[2].path(replacingID: "${{ stages.link.id }}"), isFound: false,
+                givesLink: commands.count == 4 && !isKnown)
+            stages.append(needing("upload", stage("job", "compute", targets[2], lines)))
+        } else {
+            stages.append(needing("upload", download(commands[2], targets[2], after: "link", idOf: id)))
+        }
+        guard commands.count == 4 else { return stages }
+        let last = download(commands[3], targets[3], after: isKnown ? "link" : "job", idOf: isKnown ? id : nil)
+        return stages + [needing("job", last)]
     }
 }

@@ -90,9 +90,7 @@ struct CurlDocument {
     /// The stages after the one that uploads: the first waits for it, and what its only variable stands for is likely what
     /// the upload's response gave.
     private mutating func after(stages upload: String, _ stages: [String]) -> [String] {
-        guard var first = stages.first else { return [] }
-        let kind = first.firstMatch(of: /"kind": "[a-z]+",/)
-        if let kind { first.insert(contentsOf: " \"needs\": [\"\(upload)\"],", at: kind.range.upperBound) }
+        guard var first = stages.first.map({ needing(upload, $0) }) else { return [] }
         let variables = Set(first.matches(of: /\$\{\{ env\.([A-Za-z0-9_]+) \}\}/).map { String($0.output.1) })
         if variables.count == 1, let name = variables.first, commands[0].uploads == nil {
             first = first.replacing("${{ env.\(name) }}", with: "${{ stages.\(upload).url }}")
@@ -101,6 +99,14 @@ struct CurlDocument {
             remarks.append("guess: the job is about the file of stage '\(upload)'; write where the submit names it")
         }
         return [first] + stages.dropFirst()
+    }
+
+    /// A stage that waits for another.
+    func needing(_ other: String, _ stage: String) -> String {
+        guard let kind = stage.firstMatch(of: /"kind": "[a-z]+",/) else { return stage }
+        var stage = stage
+        stage.insert(contentsOf: " \"needs\": [\"\(other)\"],", at: kind.range.upperBound)
+        return stage
     }
 
     private mutating func single(_ command: CurlInvocation, _ target: CurlTarget) -> String {
