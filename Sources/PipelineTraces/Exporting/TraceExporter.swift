@@ -224,18 +224,20 @@ package final class TraceExporter: Sendable {
             let maker = SpanMaker(job: job, pipeline: history.pipeline, link: cursor.link)
             var spans: [Span] = []
             let records = Dictionary(grouping: ends.isEmpty ? [] : exchanges(job), by: \.step)
-            for (index, (end, jobRun, sequence)) in ends.enumerated() {
-                switch end {
-                case .step(let run):
-                    spans += maker.spans(of: run, jobRun: jobRun, exchanges: records[run.step] ?? [])
-                case .job(let run): spans.append(maker.span(of: run))
+            for (end, jobRun, sequence) in ends {
+                let more =
+                    switch end {
+                    case .step(let run): maker.spans(of: run, jobRun: jobRun, exchanges: records[run.step] ?? [])
+                    case .job(let run): [maker.span(of: run)]
+                    }
+                if !spans.isEmpty, spans.count + more.count > Self.largestRequest {
+                    guard await send(spans) else { return false }
+                    // A later request that fails sends none of these again.
+                    spans = []
+                    try await source.keep(cursor, of: job)
                 }
-                guard spans.count >= Self.largestRequest, index < ends.count - 1 else { continue }
-                guard await send(spans) else { return false }
-                // A later request that fails sends none of these again.
-                spans = []
+                spans += more
                 cursor.sequence = sequence
-                try await source.keep(cursor, of: job)
             }
             guard await send(spans) else { return false }
             cursor.sequence = history.sequence
