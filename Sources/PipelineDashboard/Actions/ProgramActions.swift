@@ -74,10 +74,11 @@ package struct ProgramActions: JobActions {
 
     private func failure(_ action: JobAction, _ said: String) -> StepFailure {
         let lines = said.split(separator: "\n").map(String.init)
-        // Of what is unknown the first command that resolves it.
-        let hint = lines.first { $0.hasPrefix("  hint: ") } ?? lines.first { $0.hasPrefix("    pipeline resolve ") }
+        let hint = lines.first { $0.hasPrefix("  hint: ") }.map { String($0.dropFirst(8)) }
+        // Of what is unknown the first command that resolves it, without what it means.
+        let command = lines.lazy.compactMap { $0.firstMatch(of: /^ +(pipeline resolve( \S+)+)/) }.first
         return StepFailure(
             lines.first?.replacing("error: ", with: "") ?? "'pipeline \(action.rawValue)' failed",
-            hint: hint.map { String($0.drop { $0 == " " }).replacing("hint: ", with: "") })
+            hint: hint ?? command.map { String($0.output.1) })
     }
 }
