@@ -47,6 +47,7 @@ package final class PlannedStage: Sendable {
     /// The tokens that its requests fetch, each by the text of its configuration: a service answers with one before
     /// it answers with anything else.
     package let tokens: [String]
+    /// Its captures that expressions read, and which of them somebody can't do without.
     let namesReadOfIt: NamesRead
     /// The subject of its durations, or how that is found.
     let durationSubject: Subject
