@@ -29,8 +29,8 @@ public struct ServiceLimits: Sendable, Equatable {
 
 /// The rule by which a transfer counts as stalled: less than a rate for a time, while a body is on its way.
 ///
-/// Waiting for a connection, for the head of an answer, or for a rate limit of our own is no stall, nor is an answer of unknown
-/// length that is no file.
+/// Waiting for a connection, for the head of an answer, or for a rate limit of our own is no stall; nor is an answer of unknown
+/// length that is no file, as long as something of it comes.
 public struct StallRule: Sendable, Equatable {
     /// The rate below which a transfer counts as stalled.
     public var bytesPerSecond: Int64
