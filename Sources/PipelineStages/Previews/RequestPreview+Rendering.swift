@@ -117,6 +117,12 @@ extension StageRequests {
                 notes.append("POST \(grant.tokenURL) gives the token first, unless one is at hand (oauth2)")
             }
         }
+        let isSomewhere = definition.url.readsCaptures && definition.url.start == nil
+        if isSomewhere, definition.credentials == .service, let service,
+            (definition.decorators + outerDecorators).contains(where: { $0.isCredential && !$0.makesBody })
+        {
+            notes.append("credentials go along to the origin of service '\(service.name)' alone")
+        }
         return (description, notes)
     }
 
