@@ -30,13 +30,15 @@ extension ItemOutcome {
         let lost = job.steps.compactMap { key, step in
             if case .unknown(let attempt, let submit) = step.state { (key, attempt, submit) } else { nil }
         }
-        failure = lost.min { $0.0 < $1.0 }.map { key, attempt, submit in
+        let wereCutOff = lost.allSatisfy { key, attempt, _ in
+            guard let sent = job.submits[key]?.lastSent, let takenUp = attempt.takenUp else { return false }
+            return sent <= takenUp
+        }
+        failure = lost.min { $0.0 < $1.0 }.map { key, _, submit in
             var failure = ItemFailure(
                 stage: key.stage,
                 failure: StepFailure("it is not known whether the service took the submit: \(submit.reason)"))
-            if let sent = job.submits[key]?.lastSent, let takenUp = attempt.takenUp {
-                failure.wasCutOff = sent <= takenUp
-            }
+            failure.wasCutOff = wereCutOff
             return failure
         }
     }

@@ -81,7 +81,8 @@ extension [StepKey: StepRecord] {
 
     /// True if all that is under way waits for a place that a service has for its remote jobs: nothing of it runs.
     package var waitForPlaceAlone: Bool {
-        let active = working.filter { $0.attempt != nil }
+        // What is unknown waits for a person, and for nothing here.
+        let active = working.filter { $0.name == .running || $0.name == .waiting }
         return !active.isEmpty && active.allSatisfy(\.waitsForPlace)
     }
 }

@@ -52,6 +52,38 @@ import Testing
         #expect(job(waiting).phase(isOwned: true) == .waiting)
     }
 
+    /// A batch that stopped waited for ever for such an item to come to rest.
+    @Test("what is unknown waits for no place, and keeps what does from no pause")
+    func waitsForPlaceAlone() {
+        let held = StepState.waiting(AttemptState(), .at(Samples.now), WaitReason(.full))
+        #expect(job(held, .pending).steps.waitForPlaceAlone && job(held, unknown).steps.waitForPlaceAlone)
+        #expect(!job(held, waiting).steps.waitForPlaceAlone && !job(held, running).steps.waitForPlaceAlone)
+        #expect(!job(unknown).steps.waitForPlaceAlone)
+    }
+
+    @Test("an item was cut off where all of its unknown submits went out before another owner took it up")
+    func cutOff() {
+        var attempt = AttemptState()
+        attempt.takenUp = Samples.now
+        func isCutOff(_ sent: Int...) -> Bool? {
+            let states = sent.map { _ in StepState.unknown(attempt, Samples.lost) }
+            var steps: [StepKey: StepRecord] = [:]
+            var submits: [StepKey: SubmitRecord] = [:]
+            for (index, (state, seconds)) in zip(states, sent).enumerated() {
+                let key = StepKey(stage: "c", item: index)
+                steps[key] = StepRecord(state: state)
+                submits[key] = SubmitRecord(key: "k", generation: 1, digest: "", phase: .unknown)
+                submits[key]?.lastSent = Samples.now + .seconds(seconds)
+            }
+            var job = JobSnapshot(record: Self.record, steps: steps, mode: .attached)
+            for (key, submit) in submits { job.apply(.submit(key, submit)) }
+            return ItemOutcome(unknownIn: job).failure?.wasCutOff
+        }
+        #expect(isCutOff(-1, -5) == true)
+        #expect(isCutOff(-1, 1) == false)
+        #expect(isCutOff(1) == false)
+    }
+
     @Test("a job of the background goes on by itself unless a person is to do something first")
     func goesOnByItself() {
         func job(_ state: StepState, _ changes: JournalChange...) -> JobSnapshot {
