@@ -7,6 +7,8 @@ package struct SubmittedCaptures: Sendable {
     private let secretNames: Set<String>
     /// The names of those that the document reads and can't do without.
     private let neededNames: Set<String?>
+    /// The names of those that are texts, as headers are.
+    private let textNames: Set<String>
     /// True if the response was a file of the stage, which a person can't give.
     private let isFile: Bool
 
@@ -14,6 +16,7 @@ package struct SubmittedCaptures: Sendable {
         let submitted = stage.captures.filter(\.isSubmitted)
         names = submitted.map(\.name)
         secretNames = Set(submitted.filter(\.isSecret).map(\.name))
+        textNames = Set(submitted.filter(\.isText).map(\.name))
         neededNames = stage.namesReadOfIt.needed.subtracting(submitted.filter(\.isOptional).map(\.name))
         // One that writes what it is answered, and is no remote job.
         isFile = if case .transfer = stage.stage.work { stage.stage.writesFiles } else { false }
@@ -27,7 +30,12 @@ package struct SubmittedCaptures: Sendable {
 
     /// The names of captures that the document reads and these values lack.
     package func missing(in values: JSONObject) -> [String] {
-        names.filter { neededNames.contains($0) && values[$0] == nil }
+        names.filter { neededNames.contains($0) && (values[$0] ?? .null).isNull }
+    }
+
+    /// The value of a capture as a response may have had it: JSON where it is some, a text in quotes too, or else a text.
+    package func value(of name: String, _ text: String) -> JSON {
+        textNames.contains(name) ? .string(text) : (try? JSON.parse(text)) ?? .string(text)
     }
 
     /// The id by which a service knows what was submitted, as a person may see it; nil where no capture is one.

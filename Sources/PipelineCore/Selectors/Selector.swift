@@ -33,6 +33,16 @@ package struct Selector: Sendable {
     /// True if it may find nothing: its author says that what it names may be left out.
     package var isOptional: Bool { alternatives.contains(where: \.isOptional) }
 
+    /// True if what it finds is a text, and no other value.
+    package var givesText: Bool {
+        alternatives.allSatisfy { alternative in
+            switch alternative.source {
+            case .header, .url, .text, .pattern, .xml: !alternative.takesAll
+            case .query, .pointer, .items, .status: false
+            }
+        }
+    }
+
     /// True if it reads `$items`, which only a paginated request has.
     package var readsItems: Bool {
         alternatives.contains { if case .items = $0.source { true } else { false } }

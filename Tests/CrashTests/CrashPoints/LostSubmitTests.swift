@@ -121,7 +121,7 @@ struct LostSubmitTests {
                 { "pipeline": 1, "name": "more", "services": { "s": { "url": "\(server.url)" } },
                   "stages": [ { "id": "model", "kind": "compute", "service": "s",
                     "submit": { "POST": "/jobs", "json": {},
-                                "capture": { "id": "$.id", "place": "$.place", "fast": "$.fast", "queue": "$.queue",
+                                "capture": { "id": "$.id", "place": "header:X-Place", "fast": "$.fast", "queue": "$.queue",
                                              "note": { "select": "$.note", "optional": true } } },
                     "poll": { "GET": "${{ self.place }}",
                               "query": { "q": "${{ self.queue ?? (self.fast ? 'fast' : 'none') }}", "n": "${{ self.note }}" },

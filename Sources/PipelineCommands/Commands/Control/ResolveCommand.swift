@@ -163,7 +163,7 @@ struct ResolveCommand: WorkspaceCommand {
                 .usage, "the response to the submit of '\(key)' was its result, which can't be had again",
                 hint: "--resubmit asks for it once more, --abandon gives the stage up")
         }
-        var values = try values(captures.names)
+        var values = try values(captures)
         if let id {
             guard let found = captures.values(id: id) else {
                 throw CommandError(
@@ -181,20 +181,20 @@ struct ResolveCommand: WorkspaceCommand {
         return .found(values)
     }
 
-    /// The value of a capture as a response may have had it: JSON where it is some, a text in quotes too, or else a text.
-    private static func value(_ text: String) -> JSON { (try? JSON.parse(text)) ?? .string(text) }
-
-    private func values(_ names: [String]) throws -> JSONObject {
+    private func values(_ captures: SubmittedCaptures) throws -> JSONObject {
         var values = JSONObject()
+        let names = captures.names
         for text in set {
-            guard let equals = text.unicodeScalars.firstIndex(of: "="), names.contains(String(text[..<equals])) else {
+            let equals = text.unicodeScalars.firstIndex(of: "=")
+            guard let equals, case let name = String(text[..<equals]), names.contains(name) else {
                 throw CommandError(
                     .usage, "'--set \(text)' names no capture of the submit",
                     hint: names.isEmpty
                         ? "it has none: write --id ID"
                         : "write --set NAME=VALUE with one of: " + names.joined(separator: ", "))
             }
-            values[String(text[..<equals])] = Self.value(String(text[text.unicodeScalars.index(after: equals)...]))
+            let value = String(text[text.unicodeScalars.index(after: equals)...])
+            values[name] = captures.value(of: name, value)
         }
         return values
     }

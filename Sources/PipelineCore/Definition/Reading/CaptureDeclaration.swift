@@ -8,6 +8,8 @@ public struct CaptureDeclaration: Sendable, Hashable {
     public let isSubmitted: Bool
     /// True if its author lets it be null.
     package var isOptional = false
+    /// True if it is a text whatever the response says, as a header is.
+    package private(set) var isText = false
 
     /// Declares a capture, so that a document which reads another name is refused when it is planned.
     ///
@@ -24,5 +26,6 @@ public struct CaptureDeclaration: Sendable, Hashable {
     package init(_ entry: CaptureSet.Entry, isSubmitted: Bool = false) {
         self.init(name: entry.name, isSecret: entry.selector.isSecret, isSubmitted: isSubmitted)
         isOptional = entry.selector.isOptional
+        isText = entry.selector.givesText
     }
 }
