@@ -215,6 +215,12 @@ import Testing
         let complete = "curl -X POST https://api.example.com/uploads/up_123/complete"
         let ended = try document(create, send, complete, poll)
         #expect(ended.json["stages"]?[2]?["submit"]?["POST"] == "/uploads/up_123/complete", "\(ended.text)")
+        let completed = try document(create, send, complete)
+        #expect(completed.json["stages"]?[2]?["kind"] == "request", "\(completed.text)")
+        let twice = try document(
+            create, send, "curl https://api.example.com/uploads/up_123 -o s.json",
+            "curl https://api.example.com/uploads/up_123/result -o movie.gif")
+        #expect(twice.json["stages"]?.array?.count == 4, "\(twice.text)")
         let fetched = try document(create, send, "curl https://api.example.com/uploads/up_123/gif -o movie.gif")
         #expect(fetched.json["stages"]?[2]?["kind"] == "download", "\(fetched.text)")
     }

@@ -17,14 +17,14 @@ extension CurlDocument {
             ["\"file\": \"\(file)\", \"protocol\": \"put\"", "\"request\": { \(sent) }"])
         var stages = [link, upload]
         guard commands.count > 2 else { return stages }
-        if commands[2].isOrder || commands.count == 4 && commands[2].method != "GET" {
+        if commands[2].isOrder || commands[2].method != "GET" {
             remarks.append("guess: the job is about the file of stage 'upload'; write where the submit names it")
             let jobs = jobStages(commands[2...], Array(targets[2...]))
             return stages + [needing("upload", jobs[0])] + jobs.dropFirst()
         }
         let id = targets[2].idSegment
         let isKnown = commands.count == 4 && targets[3].contains(id: id)
-        if commands[2].output == nil {
+        if commands.count == 4 || commands[2].output == nil {
             let lines = poll(
                 commands[2], targets[2], path: targets[2].path(replacingID: "${{ stages.link.id }}"), isFound: false,
                 givesLink: commands.count == 4 && !isKnown)
