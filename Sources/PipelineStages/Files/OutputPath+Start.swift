@@ -26,7 +26,8 @@ extension OutputPath {
     /// Returns why a file can't have its name, which its part has with an ending; nil for one that it can have.
     fileprivate static func failure(ofName path: String) -> StepFailure? {
         let (name, most) = (path.split(separator: "/").last ?? "", Int(NAME_MAX) - ".part".utf8.count)
-        if name.utf8.count <= most { return nil }
+        // A file that is there may be the one that is wanted.
+        if name.utf8.count <= most || access(path, F_OK) == 0 { return nil }
         return StepFailure(
             "the name of \(path.prefix(200))… has \(name.utf8.count) bytes, and a result's has \(most) at most",
             hint: "choose another \"to\"")

@@ -164,10 +164,12 @@ private enum StatusAdvice {
                 return "check this machine's clock: the time of a request is part of its signature"
             }
             if isWithheld {
+                let fact = "no credentials went there, as they belong to another origin"
                 // A link that was signed wants none, and says 403 when it has expired.
-                guard answer.judgedStatus == 401 else { return renewal ?? "the link may have expired" }
-                return "no credentials went there, as they belong to another origin: \"credentials\": \"any-origin\" "
-                    + "beside the request lets them go"
+                guard answer.judgedStatus == 401 else {
+                    return renewal ?? "\(fact); if it is a link, it may have expired"
+                }
+                return "\(fact): \"credentials\": \"any-origin\" beside the request lets them go"
             }
             let credentials = "check the credentials of \(name)"
             guard let renewal else { return answer.status == 410 ? nil : credentials }
