@@ -8,6 +8,8 @@ import Testing
 final class Collector: Sendable {
     let server: LoopbackServer
     private let bodies: BodyList
+    /// Open once it has taken the request after the one that it was too busy for.
+    let hasRest: Gate
 
     /// - Parameters:
     ///   - status: what it answers.
@@ -15,9 +17,12 @@ final class Collector: Sendable {
     init(status: Int = 200, lost: Int? = nil) throws {
         let list = BodyList()
         bodies = list
+        let gate = Gate()
+        hasRest = gate
         server = try LoopbackServer { request in
             if request.number == lost { return .status(503) }
             list.append(request)
+            if let lost, request.number == lost + 1 { gate.open() }
             return .status(status)
         }
     }
