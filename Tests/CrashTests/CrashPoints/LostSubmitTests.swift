@@ -107,7 +107,7 @@ struct LostSubmitTests {
         }
     }
 
-    /// The id alone settled it; the poll had no address then, and the only way on was a second order.
+    /// The id alone reconciled it; the poll had no address then, and the only way on was a second order.
     @Test("that gives more than an id is resolved with all that the document needs, or not at all")
     func resolvedWhole() async throws {
         try await withWorkplace { workplace in
