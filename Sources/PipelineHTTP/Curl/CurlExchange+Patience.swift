@@ -16,23 +16,13 @@ extension CurlExchange {
             let start = isAnsweredEarly && allotment.heldDirections.isEmpty ? liveness.lastMove : now
             deadlines.append((start + patience, .idle))
         }
-        if let stall = options.stall { deadlines.append((stallDeadline(stall, at: now), .stall)) }
+        if let stall = options.stall {
+            let deadline = liveness.deadline(
+                by: stall, moved: progress.sent + progress.received,
+                isMoving: isBodyMoving && allotment.heldDirections.isEmpty, mayBeSlow: mayBeSlow, at: now)
+            deadlines.append((deadline, .stall))
+        }
         return deadlines
-    }
-
-    /// Takes time out of the account in which we did not look.
-    func forgive(_ absence: Duration, at now: Duration) {
-        liveness.lastMove = min(liveness.lastMove + absence, now)
-        if let window = liveness.window { liveness.window = (min(window.start + absence, now), window.moved) }
-    }
-
-    /// A window begins whenever enough has moved, or when nothing has to move: then there is no stall.
-    private func stallDeadline(_ rule: StallRule, at now: Duration) -> Duration {
-        let moved = progress.sent + progress.received
-        let expected = mayBeSlow ? 1 : Double(rule.bytesPerSecond) * rule.time.seconds
-        let isEnough = liveness.window.map { Double(moved - $0.moved) >= expected } ?? true
-        if isEnough || !isBodyMoving || !allotment.heldDirections.isEmpty { liveness.window = (now, moved) }
-        return (liveness.window?.start ?? now) + rule.time
     }
 
     /// True if bytes of a body ought to be on their way.

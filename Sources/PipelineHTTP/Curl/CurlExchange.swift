@@ -16,7 +16,7 @@ final class CurlExchange: @unchecked Sendable {
     var startedAt: Duration = .zero
     var progress = TransferProgress()
     var facts = Facts()
-    var liveness = Liveness()
+    var liveness = ExchangeLiveness()
     var allotment: Allotment
     /// The reason why a callback ended the exchange.
     var stop: Stop?
@@ -29,14 +29,6 @@ final class CurlExchange: @unchecked Sendable {
         /// True if 1xx responses came.
         var wasInformed = false
         var redirects = 0
-    }
-
-    /// The times when something last moved.
-    struct Liveness {
-        /// The time when a byte or a head last moved.
-        var lastMove: Duration = .zero
-        /// Since when, and at which number of bytes, a stall is looked for.
-        var window: (start: Duration, moved: Int64)?
     }
 
     /// The part that it has of what exchanges share.

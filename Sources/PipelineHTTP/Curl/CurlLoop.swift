@@ -94,7 +94,7 @@ final class CurlLoop {
     private func workUntilSleep() -> Int32 {
         let now = MachineClock.monotonic()
         let absence = absences.absence(at: now)
-        if absence > .zero { for exchange in exchanges.values { exchange.forgive(absence, at: now) } }
+        if absence > .zero { for exchange in exchanges.values { exchange.liveness.forgive(absence, at: now) } }
         var due = idleWatch.check(exchanges.values, at: now) { end($0, reason: $0.reason(afterSilence: $1)) }
         for throttle in throttles.values {
             if let next = throttle.release(at: now) { due = min(due ?? next, next) }
