@@ -25,6 +25,8 @@ final class DownloadReceiver: Sendable {
         /// The result of another step of the job waits in the place of the part.
         case kept(path: String, by: StepKey)
         case lackOfRoom(PartFile.LackOfRoom, path: String)
+        /// The head promises another number of bytes than the author wants.
+        case otherSize(Int64)
         /// The file is in a content coding that is not undone here.
         case foreignCoding(String)
         case failed(FileFailure)
@@ -113,6 +115,8 @@ final class DownloadReceiver: Sendable {
     private let url: String
     /// True if a file that has the name already may spare the download.
     private let comparesExisting: Bool
+    /// True if a head that promises another size than the wanted one is enough to refuse the file.
+    private let refusesByHead: Bool
     private let wanted: VerifyDefinition.Values
     private let owner: @Sendable (Validator?) -> String
     private let open: @Sendable (String) throws(PartFile.OpenFailure) -> PartFile
@@ -121,13 +125,14 @@ final class DownloadReceiver: Sendable {
 
     /// - Parameters:
     ///   - comparesExisting: whether a file that has the name already may spare the download.
+    ///   - refusesByHead: whether a head that promises another size than the wanted one is enough to refuse the file.
     ///   - wanted: what the author wants the whole to be.
     ///   - part: the file with the bytes held, if there are any; `digests` have seen them.
     ///   - open: makes a new part of a file of that path.
     ///   - owner: whose the notes are, by the version of the resource, see ``PartNotes``.
     init(
         _ session: DownloadSession, marks: ProgressTicker, place: OutputPath, url: String, comparesExisting: Bool,
-        wanted: VerifyDefinition.Values, checkpoint: DownloadCheckpoint, part: PartFile?, digests: RunningDigests,
+        refusesByHead: Bool, wanted: VerifyDefinition.Values, checkpoint: DownloadCheckpoint, part: PartFile?, digests: RunningDigests,
         open: @escaping @Sendable (String) throws(PartFile.OpenFailure) -> PartFile,
         owner: @escaping @Sendable (Validator?) -> String, now: @escaping @Sendable () -> Timestamp
     ) {
@@ -136,6 +141,7 @@ final class DownloadReceiver: Sendable {
         self.place = place
         self.url = url
         self.comparesExisting = comparesExisting
+        self.refusesByHead = refusesByHead
         self.wanted = wanted
         self.open = open
         self.owner = owner
@@ -225,6 +231,10 @@ final class DownloadReceiver: Sendable {
     }
 
     private func receive(from offset: Int64, _ headers: HTTPFields, _ state: inout State) -> SinkDecision {
+        if refusesByHead, let total = state.total, let size = wanted.size, total != size {
+            state.outcome = .otherSize(total)
+            return .stop
+        }
         let path = state.path ?? place.path(named: DownloadName.make(headers: headers, url: url))
         state.path = path
         let isTold = wanted.digest != nil || state.coded == nil && state.stated.contains(where: \.tellsFilesApart)

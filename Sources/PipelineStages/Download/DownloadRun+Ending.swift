@@ -14,7 +14,7 @@ extension DownloadRun {
         }
         try await judge(arrival)
         if let complaint = try order.complaint(about: arrival, checkpoint) {
-            throw try await reject(arrival, complaint)
+            throw try await reject(complaint, arrival.answer, of: arrival.rendered)
         }
         try order.checkHeader(in: checkpoint.stated)
         try await arrival.warn(by: order, checkpoint.stated)
@@ -59,21 +59,21 @@ extension DownloadRun {
                 failure, kind: goesOn ? .answered : .definite, retryAfter: goesOn ? arrival.retryAfter : nil))
     }
 
-    /// Throws a damaged file away. It may have been damaged on the way: it is fetched once more.
-    private mutating func reject(
-        _ arrival: DownloadArrival, _ complaint: String
+    /// Keeps nothing of a file that is another one. It may have been damaged on the way, or not be ready: it is asked for
+    /// once more.
+    mutating func reject(
+        _ complaint: String, _ answer: ServiceResponse, of rendered: RenderedRequest
     ) async throws(StageFailure) -> StageFailure {
         startAgain()
         checkpoint.mismatches += 1
         let isLast = checkpoint.mismatches > 1
         if isLast { checkpoint.mismatches = 0 }
         try await commit(lasts: false)
-        let title = "the downloaded file is not the one that was wanted: \(complaint)"
         let failure = order.requests.failure(
-            title, arrival.answer, of: arrival.rendered,
+            "the downloaded file is not the one that was wanted: \(complaint)", answer, of: rendered,
             hint: isLast
-                ? "it came twice like that, and neither was kept: the file at the service, or what is known of it, is wrong"
-                : "the damaged file was thrown away; the next try fetches it anew",
+                ? "it was so twice, and nothing was kept: the file at the service, or what is known of it, is wrong"
+                : "nothing of it was kept; the next try fetches it anew",
             in: context)
         return .failed(AttemptFailure(failure, kind: isLast ? .definite : .answered))
     }

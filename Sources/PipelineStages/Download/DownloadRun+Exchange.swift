@@ -15,7 +15,7 @@ extension DownloadRun {
         let receiver = DownloadReceiver(
             session, marks: ProgressTicker(from: session.held, part: Self.partSize) { context.now }, place: order.place,
             url: rendered.description.url, comparesExisting: comparesExisting,
-            wanted: order.wanted, checkpoint: checkpoint, part: part, digests: digests,
+            refusesByHead: order.stage.definition.fail.isEmpty, wanted: order.wanted, checkpoint: checkpoint, part: part, digests: digests,
             open: { (path) throws(PartFile.OpenFailure) in
                 try context.openPart(order.partPath(of: path), isFresh: true)
             },
@@ -55,6 +55,9 @@ extension DownloadRun {
                 order.partPath(of: path), by: keeper, service: order.requests.service?.name, in: context)
         case .failed(let failure): throw order.local(failure)
         case .lackOfRoom(let lack, let path): throw order.noRoom(lack, path)
+        case .otherSize(let total):
+            let complaint = "the service announces \(total) bytes, and \"verify\" says \(order.wanted.size ?? total)"
+            throw try await reject(complaint, order.requests.answer(of: response), of: rendered)
         case .foreignCoding(let coding):
             throw order.definite(
                 "the service sent the file coded as '\(coding)', although it was asked for as it is",

@@ -82,7 +82,7 @@ struct DownloadVerifyTests {
         let bench = try bench(service, to: "a")
         let failure = await bench.run().failedTry?.failure
         #expect(failure?.title.contains("its CRC-32C is e3069283, and x-goog-hash says e3069282") == true)
-        #expect(failure?.hint?.contains("neither was kept") == true)
+        #expect(failure?.hint?.contains("nothing was kept") == true)
         #expect(folder.names.isEmpty)
         service.change { $0.fields = [("x-goog-hash", "crc32c=4waSgw==")] }
         #expect(await bench.run().finished != nil)
@@ -94,8 +94,33 @@ struct DownloadVerifyTests {
         let service = try FileService(small) { $0.fields = [("X-Sum", TransferFolder.sha256(small))] }
         #expect(try await bench(service, #", "verify": { "size": 5, "header": "X-Sum" }"#).run().finished != nil)
         let size = await (try bench(service, #", "verify": { "size": 6 }"#, to: "b")).run()
-        #expect(size.refusal?.contains("it has 5 bytes, and \"verify\" says 6") == true)
+        #expect(size.refusal?.contains("the service announces 5 bytes, and \"verify\" says 6") == true)
         let header = await (try bench(service, #", "verify": { "header": "X-Other" }"#, to: "c")).run()
         #expect(header.refusal?.contains("no digest in the header X-Other") == true)
+    }
+
+    @Test("in size is told by the head where that promises another one: the body is not fetched")
+    func refusedByHead() async throws {
+        let (reached, goOn) = (Gate(), Gate())
+        let service = try FileService(content) { $0.half = (reached, goOn) }
+        let bench = try bench(service, #", "verify": { "size": 5 }"#)
+        #expect(await bench.run().refusal?.contains("announces \(content.count) bytes") == true)
+        #expect(service.requests.count == 2)
+        #expect(folder.names.isEmpty)
+        goOn.open()
+    }
+
+    /// A page that says "not ready yet" has another size than the file.
+    @Test("in size leaves an answer to the rules of `fail` first")
+    func rulesFirst() async throws {
+        let small: [UInt8] = Array("hello".utf8)
+        let service = try FileService(small) { $0.answers = [.status(200, body: #"{"state": "making it"}"#)] }
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "download", "service": "api", "to": "mesh.obj", "verify": { "size": 5 },
+              "request": { "GET": "/mesh.obj", "fail": [{ "when": "response.body.state == 'making it'", "retry": true }] } }
+            """, url: service.url, folder: folder.path)
+        #expect(await bench.resume().failedTry?.kind == .answered)
+        #expect(await bench.resume().finished != nil)
     }
 }
