@@ -57,9 +57,9 @@ package struct BackgroundOwner: Sendable {
         guard pipe(&ends) == 0 else { throw StepFailure("cannot start \(program): \(FileContent.reason)") }
         defer { close(ends[0]) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let code = spawn(program, ready: ends[1])
+        let (process, reason) = (spawn(program, ready: ends[1]), FileContent.reason)
         close(ends[1])
-        guard code == 0 else { throw StepFailure("cannot start \(program): \(String(cString: strerror(code)))") }
+        guard process != nil else { throw StepFailure("cannot start \(program): \(reason)") }
         var wait = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
         var byte: UInt8 = 0
         guard poll(&wait, 1, 20_000) == 1 else { throw notStarted }
@@ -89,44 +89,27 @@ package struct BackgroundOwner: Sendable {
         FileContent.text(logPath)?.split(separator: "\n").last.map { "it said: \($0)" }
     }
 
-    private func spawn(_ program: String, ready: Int32) -> Int32 {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-        let appending = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, logPath, appending, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, ready, Self.readyDescriptor)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        posix_spawnattr_setflags(&attributes, Self.ownSession)
-        let texts = [program, "--state-dir", settings.stateFolder, "--on-demand"]
-        var arguments: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var variables: [UnsafeMutablePointer<CChar>?] = Self.inherited(settings.environment).map { strdup($0) } + [nil]
-        defer { for variable in variables { free(variable) } }
-        var process: pid_t = 0
-        return posix_spawn(&process, program, &actions, &attributes, &arguments, &variables)
+    private func spawn(_ program: String, ready: Int32) -> pid_t? {
+        let words = [program, "--state-dir", settings.stateFolder, "--on-demand"]
+        var start = ProgramStart(words, environment: Self.inherited(settings.environment))
+        start.errors = (logPath, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW)
+        start.descriptor = (ready, Self.readyDescriptor)
+        start.hasOwnSession = true
+        return start.start()
     }
 
     /// The descriptor at which a background owner that was started on demand finds the pipe on which it says that it
     /// listens.
     package static let readyDescriptor: Int32 = 3
 
-    /// POSIX_SPAWN_SETSID of posix_spawn(3), which Swift does not import: a session of its own.
-    private static let ownSession: Int16 = 0x80
-
     /// The environment of the background owner: the starter's, without secrets, which are handed over job by job, and
     /// without what belongs to the starter alone.
-    private static func inherited(_ environment: [String: String]) -> [String] {
+    private static func inherited(_ environment: [String: String]) -> [String: String] {
         let own = [
             "PIPELINE_CRASH_AT", "PIPELINE_ASSERT_AT", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
             "PIPELINE_STATE_DIR", "TRACEPARENT",
         ]
         return environment.filter { !$0.key.hasPrefix("PIPELINE_SECRET_") && !own.contains($0.key) }
-            .map { "\($0.key)=\($0.value)" }
     }
 
     /// The background owner's program: NAME-daemon of a program that is called NAME, else `pipeline-daemon`; next to

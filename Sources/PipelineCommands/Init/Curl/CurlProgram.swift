@@ -59,18 +59,7 @@ struct CurlProgram {
     }
 
     private func spawn(_ words: [String], errors: String) throws(CurlMistake) -> Int32 {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT, 0o600)
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for variable in variables { free(variable) } }
-        var process: pid_t = 0
-        guard posix_spawnp(&process, "curl", &actions, nil, &arguments, &variables) == 0 else {
+        guard let process = ProgramStart(words, environment: environment, errors: errors).start() else {
             throw CurlMistake("--try runs curl, which is not installed", hint: "install curl, or leave --try out")
         }
         var status: Int32 = 0
