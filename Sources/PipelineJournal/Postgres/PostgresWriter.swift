@@ -4,21 +4,20 @@ import PipelinePostgres
 import PipelineSQL
 import Synchronization
 
-/// The only writer of a process to a journal in PostgreSQL: a thread that takes what has queued and commits it as one
-/// transaction, in two round trips: all statements, and the commit.
+/// The writer to a database of PostgreSQL, in two round trips a transaction: all statements, and the commit.
 ///
 /// A group carries a token in the process's row. When the answer to a commit was lost, the token says after reconnecting
 /// whether it was done: then nothing is sent again, else all of it is. Nothing else is written before that is known.
-final class PostgresWriter: Sendable {
+final class PostgresWriter: GroupWriter {
     typealias Call = QueuedWrite<PostgresConnection>
 
-    private let mailbox = WriteMailbox<PostgresConnection>()
+    let mailbox = WriteMailbox<PostgresConnection>()
     private let address: PostgresAddress
     private let owners: PostgresOwners
     private let counted = Mutex(JournalStatistics())
     /// True while something that calls have measured waits to be written.
     private let isLagging = Atomic(false)
-    private let end = ThreadEnd()
+    let end = ThreadEnd()
     private let outage: PostgresOutage
 
     init(_ address: PostgresAddress, owners: PostgresOwners, outage: PostgresOutage) throws(JournalFailure) {
@@ -30,36 +29,11 @@ final class PostgresWriter: Sendable {
 
     var statistics: JournalStatistics { counted.withLock { $0 } }
 
-    /// Runs the body inside a transaction, shared with other calls, and returns once that is committed.
-    ///
-    /// The body may run several times, and must change nothing but rows. When it throws, nothing of it is kept, and other
-    /// calls are not touched. `onCommit` runs on the writer's thread before any later call is written.
-    func write<Value: Sendable>(
-        onCommit: @escaping @Sendable (Value) -> Void = { _ in },
-        _ body: @escaping @Sendable (JobRows<PostgresConnection>) throws(JournalFailure) -> Value
-    ) async throws(JournalFailure) -> Value {
-        try await mailbox.submit(onCommit: onCommit, body)
-    }
-
-    /// Writes what must be written at last: when it is refused that is thrown, and it is written with the next group that is.
-    func writeForSure(
-        onCommit: @escaping @Sendable () -> Void,
-        _ body: @escaping @Sendable (JobRows<PostgresConnection>) throws(JournalFailure) -> Void
-    ) async throws(JournalFailure) {
-        try await mailbox.submitForSure(onCommit: onCommit, body)
-    }
-
     /// Writes what calls have measured and is held back for a moment: for a process that is about to end. A database that is
     /// away is not waited for.
     func flush() async {
         if isLagging.load(ordering: .acquiring), outage.failure == nil { await mailbox.flush(until: end) }
     }
-
-    /// Returns once the thread has ended.
-    func ended() async { await end.wait() }
-
-    /// Takes no more calls; the thread writes what is left and ends.
-    func close() { mailbox.close() }
 
     /// The state that the thread alone has.
     private struct Link {

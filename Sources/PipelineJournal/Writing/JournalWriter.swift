@@ -2,15 +2,15 @@ import PipelineCore
 import PipelineSQLite
 import Synchronization
 
-/// The only writer of a journal: a thread that takes what has queued and commits it as one transaction.
-final class JournalWriter: Sendable {
-    private let mailbox = WriteMailbox<SQLiteConnection>()
+/// The writer to a database of SQLite.
+final class JournalWriter: GroupWriter {
+    let mailbox = WriteMailbox<SQLiteConnection>()
     private let database: JournalDatabase
     private let owners: Owners
     private let counted = Mutex(JournalStatistics())
     /// True while something that calls have measured waits to be written.
     private let isLagging = Atomic(false)
-    private let end = ThreadEnd()
+    let end = ThreadEnd()
     private let known = KnownMetrics()
 
     init(database: JournalDatabase, owners: Owners) throws(JournalFailure) {
@@ -21,32 +21,10 @@ final class JournalWriter: Sendable {
 
     var statistics: JournalStatistics { counted.withLock { $0 } }
 
-    /// Runs the body inside a transaction, shared with other calls, and returns once that is on disk.
-    ///
-    /// The body may run twice, and must change nothing but rows. When it throws, nothing of it is kept, and other calls
-    /// are not touched. `onCommit` runs on the writer's thread before any later call is written.
-    func write<Value: Sendable>(
-        onCommit: @escaping @Sendable (Value) -> Void = { _ in },
-        _ body: @escaping @Sendable (JobRows<SQLiteConnection>) throws(JournalFailure) -> Value
-    ) async throws(JournalFailure) -> Value {
-        try await mailbox.submit(onCommit: onCommit, body)
-    }
-
-    /// Writes what must be written at last: when it is refused that is thrown, and it is written with the next group that is.
-    func writeForSure(
-        onCommit: @escaping @Sendable () -> Void,
-        _ body: @escaping @Sendable (JobRows<SQLiteConnection>) throws(JournalFailure) -> Void
-    ) async throws(JournalFailure) {
-        try await mailbox.submitForSure(onCommit: onCommit, body)
-    }
-
     /// Writes what calls have measured and is held back for a moment: for a process that is about to end.
     func flush() async {
         if isLagging.load(ordering: .acquiring) { await mailbox.flush(until: end) }
     }
-
-    /// Returns once the thread has ended.
-    func ended() async { await end.wait() }
 
     /// Drops what the connection keeps in memory for later; waits for a write under way.
     func giveBackMemory() { database.giveBackMemory() }
@@ -55,9 +33,6 @@ final class JournalWriter: Sendable {
     var hasMoved: Bool {
         (try? database.access { (connection) throws(JournalFailure) in connection.hasMoved }) ?? false
     }
-
-    /// Takes no more calls; the thread writes what is left, closes the database, lets the owners' locks go and ends.
-    func close() { mailbox.close() }
 }
 
 extension JournalWriter {
