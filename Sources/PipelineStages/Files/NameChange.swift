@@ -26,21 +26,18 @@ struct NameChange {
 
     /// A hard link fails when the name is taken, so that there is no moment between looking and naming.
     private func link() throws(FileFailure) -> PartFile.Renaming {
-        if systemLink(from, to) == 0 {
+        if CLibrary.link(from, to) == 0 {
             unlink(from)
             return .done
         }
         if errno == EEXIST { return .nameTaken }
+        // File systems without links, such as FAT: look, then rename.
         guard errno == EPERM || errno == ENOTSUP || errno == ENOSYS || errno == EMLINK else {
             throw .last("rename \(from) to", to)
         }
         if access(to, F_OK) == 0 { return .nameTaken }
         guard rename(from, to) == 0 else { throw .last("rename \(from) to", to) }
         return .done
-    }
-
-    private func systemLink(_ old: String, _ new: String) -> Int32 {
-        CLibrary.link(old, new)
     }
 }
 

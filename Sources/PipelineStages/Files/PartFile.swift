@@ -95,7 +95,7 @@ final class PartFile: Sendable {
             defer { close(target) }
             do throws(FileFailure) {
                 try self.copy(source, path, to: target, copy)
-                guard systemRename(copy, path) == 0 else { throw .last("rename \(copy) to", path) }
+                guard CLibrary.rename(copy, path) == 0 else { throw .last("rename \(copy) to", path) }
             } catch {
                 unlink(copy)
                 throw error
@@ -228,26 +228,13 @@ final class PartFile: Sendable {
 
     /// Gives the file its final name, durably; the part's name is gone then.
     ///
-    /// - Parameter replaces: whether a file of that name gives way; otherwise the answer is `nameTaken`. A hard link
-    ///   fails when the name is taken, so that there is no moment between looking and naming; a crash before the part's
-    ///   own name is removed leaves two names of one whole file.
+    /// - Parameter replaces: whether a file of that name gives way; otherwise the answer is `nameTaken`. A crash before
+    ///   the part's own name is removed can leave two names of one whole file.
     func rename(to target: String, replaces: Bool) throws(FileFailure) -> Renaming {
         // Whoever took the step over has its own file there.
         guard isStillThere else { throw FileFailure(action: "rename", path: path, code: ENOENT) }
-        if !replaces {
-            if link(path, target) == 0 {
-                unlink(path)
-                try Folder.sync(Folder.containing(target))
-                return .done
-            }
-            if errno == EEXIST { return .nameTaken }
-            // File systems without links, such as FAT: look, then rename.
-            guard errno == EPERM || errno == ENOTSUP || errno == ENOSYS || errno == EMLINK else {
-                throw .last("rename \(path) to", target)
-            }
-            if access(target, F_OK) == 0 { return .nameTaken }
-        }
-        guard Self.systemRename(path, target) == 0 else { throw .last("rename \(path) to", target) }
+        let change = NameChange(from: path, to: target, isFolder: false)
+        guard try change.perform(replaces: replaces) == .done else { return .nameTaken }
         // Of two names of one file, which a crash can leave, rename(2) removes neither.
         if isStillThere { unlink(path) }
         try Folder.sync(Folder.containing(target))
@@ -256,8 +243,4 @@ final class PartFile: Sendable {
 
     /// Removes the part's name, unless it is another file's by now.
     func remove() { if isStillThere { unlink(path) } }
-
-    private static func systemRename(_ old: String, _ new: String) -> Int32 {
-        CLibrary.rename(old, new)
-    }
 }
