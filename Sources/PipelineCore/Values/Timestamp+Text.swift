@@ -36,9 +36,8 @@ extension Timestamp {
     /// Reads an HTTP date (RFC 9110, section 5.6.7): IMF-fixdate and the two obsolete forms that recipients must
     /// accept. Nil when the text is none of them.
     ///
-    /// - Parameter now: decides the century of RFC 850's two-digit years: more than 50 years ahead means the past.
-    ///   Without it they are those from 1970 to 2069.
-    public static func httpDate(_ text: String, now: Timestamp? = nil) -> Timestamp? {
+    /// RFC 850's two-digit years are those from 1970 to 2069.
+    public static func httpDate(_ text: String) -> Timestamp? {
         let words = text.split(separator: " ", omittingEmptySubsequences: true)
         switch words.count {
         case 6 where words[5] == "GMT":
@@ -46,9 +45,7 @@ extension Timestamp {
         case 4 where words[3] == "GMT":
             let date = words[1].split(separator: "-", omittingEmptySubsequences: false)
             guard date.count == 3, date[2].utf8.count == 2, let short = Int(date[2]) else { return nil }
-            let current = now.map { CivilDate(daysSince1970: Int($0.milliseconds / 86_400_000)).year } ?? 2019
-            let near = current - current % 100 + short
-            let year = String(near > current + 50 ? near - 100 : near)
+            let year = String(short + (short < 70 ? 2000 : 1900))
             return moment(day: date[0], month: date[1], year: year, time: words[2])
         case 5: return moment(day: words[2], month: words[1], year: words[4], time: words[3])
         default: return nil
