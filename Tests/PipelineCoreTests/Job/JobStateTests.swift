@@ -199,6 +199,21 @@ import Testing
         #expect(try hear(2, 1).prefix(2) == ["takes 2", "call a"])
     }
 
+    /// A submit whose response was lost was sent again, the push that had come before it was forgotten, and the next poll
+    /// was hours away.
+    @Test("a step that reconciles its submit leaves its pushes to the call that asks", arguments: [true, false])
+    func pushesBeforeSubmit(isSubmitted: Bool) throws {
+        let key = StepKey(stage: "a")
+        let submit = SubmitRecord(key: "k", generation: 1, digest: "", phase: isSubmitted ? .submitted : .sending)
+        let wait = StepState.waiting(AttemptState(), .at(Samples.now), WaitReason(.retry))
+        var state = try Self.state(#"{ "id": "a", "kind": "remote" }"#, ["a": wait], submits: [key: submit])
+        let inbox = JobInbox(request: nil, pushes: [key: CallbackCount(waiting: 1)])
+        _ = try state.apply(.inbox(inbox), at: JobMoment(Samples.now))
+        let commands = try state.apply(.advance, at: JobMoment(Samples.now))
+        #expect(commands.compactMap(Self.word).contains("call a"))
+        #expect(state.snapshot.pushes[key] == CallbackCount(waiting: isSubmitted ? 0 : 1, taken: isSubmitted ? 1 : 0))
+    }
+
     @Test("for want of a secret around a stage the job is let go, and the stage is asked about again")
     func lackingSecret() throws {
         var state = try Self.state(fan, ["a": .pending, "b": .pending])
