@@ -538,6 +538,45 @@ struct PostgresJournalTests {
         await journal.close()
     }
 
+    /// A worker stood still for as long as the server that it was connected to did, though its successor answered.
+    @Test("leaves a connection on which a worker gets no answer, and writes by another what it had to")
+    func silentConnection() async throws {
+        let world = try await PostgresWorld()
+        let states = AsyncStream<JournalFailure?>.makeStream()
+        var options = PostgresJournal.Options()
+        options.patience = .seconds(2)
+        options.observe = { states.continuation.yield($0) }
+        let journal = try PostgresJournal(world.server.address(of: world.database), options: options)
+        try await journal.becomeWorker(atOnce: 1)
+        let job = JobSnapshot.example(1)
+        let lease = try await journal.create(job, events: [], owner: journal.owner)
+        let address = try PostgresAddress(world.server.address(of: world.database))
+        let (operating, looking) = try (
+            PostgresConnection(address, name: "test"), PostgresConnection(address, name: "test")
+        )
+        try operating.execute("BEGIN")
+        try operating.execute("LOCK TABLE \(PostgresSchema.name).events")
+        async let committed: Void = journal.commit([.event(job.event(1))], under: lease)
+        var told = states.stream.makeAsyncIterator()
+        #expect(await told.next() != .some(nil))
+        var writers: Int64 = 0
+        for _ in 0..<100 where writers < 2 {
+            try looking.execute("SELECT pg_sleep(0.1)")
+            try looking.readRows(
+                of: "SELECT count(*) AS writers FROM pg_stat_activity WHERE application_name = :name",
+                ["name": "pipeline writer"]
+            ) { row in
+                writers = row.integer("writers") ?? 0
+                return false
+            }
+        }
+        #expect(writers > 1)
+        try operating.execute("COMMIT")
+        try await committed
+        #expect(try await journal.events(of: job.record.id, after: 0).count == 1)
+        await journal.close()
+    }
+
     @Test(
         "works through a pooler, and knows when that swallows messages",
         .enabled(if: PgBouncer.isAvailable, Comment(rawValue: PgBouncer.howTo)), arguments: ["session", "transaction"])
