@@ -20,6 +20,8 @@ final class TusService: LoopbackService {
     struct Faults: Sendable {
         /// Cuts the next appends after so many bytes each.
         var cuts: [Int64] = []
+        /// Cuts every request with more bytes than that after so many.
+        var lineLimit: Int64?
         /// Keeps nothing of an append that was cut.
         var keepsNothing = false
         /// Takes every append, keeps nothing of it, and says so.
@@ -115,6 +117,9 @@ final class TusService: LoopbackService {
             state.uploads[path] = Upload(length: length, metadata: request.header("Upload-Metadata"))
             return (path, state.faults.givesAbsoluteLocation)
         }
+        if let limit = state.withLock(\.faults.lineLimit), request.contentLength > limit {
+            return ScriptedAnswer([.read(limit), .reset])
+        }
         let location = [("Location", isAbsolute ? url + path : String(path.dropFirst(7)))] + expiration
         guard request.contentLength > 0 else { return Self.status(201, location) }
         guard request.header("Content-Type") == "application/offset+octet-stream" else { return Self.status(415) }
@@ -161,7 +166,9 @@ final class TusService: LoopbackService {
             return state.faults.strangers >= 0
         }
         if isTaken { return ScriptedAnswer([.readBody, .send(200, [], Array("<html>".utf8))]) }
-        let cut = state.withLock { $0.faults.cuts.isEmpty ? nil : $0.faults.cuts.removeFirst() }
+        let cut = state.withLock {
+            $0.faults.lineLimit ?? ($0.faults.cuts.isEmpty ? nil : $0.faults.cuts.removeFirst())
+        }
         if let cut, cut < request.contentLength {
             return ScriptedAnswer([
                 .read(cut),

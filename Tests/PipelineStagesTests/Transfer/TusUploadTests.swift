@@ -291,6 +291,19 @@ struct TusUploadTests {
         #expect(lengths.count == 13)
     }
 
+    /// The first part went with each creation anew: 280 MB for 20, and 56 uploads of nothing at the service.
+    @Test("gets through a line that breaks after less than a part, also where nothing of a broken append is kept")
+    func brokenLine() async throws {
+        let service = try TusService(
+            .init(lineLimit: 100_000, keepsNothing: true, extensions: "creation,creation-with-upload"))
+        let bench = try bench(service.url, bytes: Array(content.prefix(600_000)))
+        #expect(await bench.run(limit: 60).finished != nil)
+        #expect(service.uploads.count == 2)
+        #expect(service.uploads["/files/2"]?.bytes == Array(content.prefix(600_000)))
+        let lengths = service.requests.filter { $0.method == "POST" }.map(\.contentLength)
+        #expect(lengths == [262_144, 0])
+    }
+
     @Test("to a service that takes bytes and keeps none is sent twice, and no oftener")
     func forgetful() async throws {
         let service = try TusService(.init(forgets: true))

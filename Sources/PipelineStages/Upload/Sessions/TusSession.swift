@@ -90,9 +90,12 @@ struct TusSession: UploadSession, Equatable {
     }
 
     /// With the extension creation-with-upload the first part goes along. Never the last byte: an upload that is whole
-    /// before its URL is known could not be found again when that answer is lost.
+    /// before its URL is known could not be found again when that answer is lost. Nor after a creation that broke off: what
+    /// went along with it is lost with its URL.
     private mutating func create() -> UploadStep {
-        let first = offer?.createsWithUpload == true && total > position.chunk.part ? position.chunk.part : 0
+        let chunk = position.chunk
+        let bringsPart = offer?.createsWithUpload == true && total > chunk.part && !chunk.mayHaveLost
+        let first = bringsPart ? chunk.part : 0
         state = .creating(count: first)
         // An empty file is complete as soon as it is created.
         position.begin(bringsEnd: total == 0)

@@ -14,7 +14,7 @@ struct UploadChunk: Sendable, Equatable {
     let part: Int64
     /// Sizes are multiples of this, but for the last of a file.
     private let granularity: Int64
-    /// Bytes that the attempt before handed over, of which it is not known whether they were kept.
+    /// Bytes that the attempts before handed over, of which it is not known whether they were kept.
     private var handedOver: Int64
     /// The number of bytes that ten seconds bring; nil where appends are not paced.
     private var pace: Int64?
@@ -37,12 +37,18 @@ struct UploadChunk: Sendable, Equatable {
     /// Bytes of one append; nil for the rest of the file in one.
     var size: Int64? { [most, safe, pace].compactMap(\.self).min() }
 
+    /// True if attempts before handed bytes over of which nothing is known.
+    var mayHaveLost: Bool { handedOver > 0 }
+
     /// Takes in what became of an append that broke off. What was lost once bounds the next one: only appends that are
     /// short enough to end ever lead anywhere at a service that keeps nothing of a broken one.
     mutating func noteKept(_ wasKept: Bool) {
         defer { handedOver = 0 }
-        guard !wasKept, handedOver > (pace == nil ? part : 0) else { return }
-        let half = pace == nil ? part : max(handedOver / 2, Self.least)
+        // The last of the attempts handed over no more than one append has.
+        let lost = min(handedOver, size ?? .max)
+        let isFirst = pace == nil && safe == nil
+        guard !wasKept, lost > (isFirst ? part : 0) else { return }
+        let half = isFirst ? part : max(lost / 2, Self.least)
         safe = min(safe ?? .max, part, half)
     }
 
