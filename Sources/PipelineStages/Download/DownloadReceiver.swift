@@ -132,7 +132,8 @@ final class DownloadReceiver: Sendable {
     ///   - owner: whose the notes are, by the version of the resource, see ``PartNotes``.
     init(
         _ session: DownloadSession, marks: ProgressTicker, place: OutputPath, url: String, comparesExisting: Bool,
-        refusesByHead: Bool, wanted: VerifyDefinition.Values, checkpoint: DownloadCheckpoint, part: PartFile?, digests: RunningDigests,
+        refusesByHead: Bool, wanted: VerifyDefinition.Values, checkpoint: DownloadCheckpoint, part: PartFile?,
+        digests: RunningDigests,
         open: @escaping @Sendable (String) throws(PartFile.OpenFailure) -> PartFile,
         owner: @escaping @Sendable (Validator?) -> String, now: @escaping @Sendable () -> Timestamp
     ) {
@@ -185,6 +186,7 @@ final class DownloadReceiver: Sendable {
             return .stop
         case .nothingMore:
             state.outcome = .nothingMore
+            state.total = session.held
             return .discard
         case .whole(let total):
             state.coding = DownloadSession.coding(head.headerFields)

@@ -15,7 +15,8 @@ extension DownloadRun {
         let receiver = DownloadReceiver(
             session, marks: ProgressTicker(from: session.held, part: Self.partSize) { context.now }, place: order.place,
             url: rendered.description.url, comparesExisting: comparesExisting,
-            refusesByHead: order.stage.definition.fail.isEmpty, wanted: order.wanted, checkpoint: checkpoint, part: part, digests: digests,
+            refusesByHead: order.stage.definition.fail.isEmpty, wanted: order.wanted, checkpoint: checkpoint,
+            part: part, digests: digests,
             open: { (path) throws(PartFile.OpenFailure) in
                 try context.openPart(order.partPath(of: path), isFresh: true)
             },

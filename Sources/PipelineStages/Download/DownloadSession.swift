@@ -145,8 +145,10 @@ struct DownloadSession: Sendable, Equatable {
         guard length == held else {
             return .restart("the service has \(length) bytes, and refuses those behind the \(held) that are here")
         }
-        if total.map({ $0 != length }) ?? false || validator.map({ !$0.agrees(with: headers) }) ?? false {
-            return .restart("the file at the service has changed")
+        if let validator, !validator.agrees(with: headers) { return .restart("the file at the service has changed") }
+        // One that names the very version may have announced more of it than there is.
+        if let total, total != length, validator?.isConfirmed(by: headers) != true {
+            return .restart("the service has \(length) bytes, and had announced \(total)")
         }
         return .nothingMore
     }

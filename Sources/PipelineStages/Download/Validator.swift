@@ -39,6 +39,14 @@ enum Validator: Codable, Sendable, Hashable {
         if case .entityTag = self { part[.eTag] != nil } else { true }
     }
 
+    /// True when an answer's fields show that it is of this version.
+    func isConfirmed(by headers: HTTPFields) -> Bool {
+        switch self {
+        case .entityTag: headers[.eTag] != nil && agrees(with: headers)
+        case .modified: headers[.lastModified] != nil && agrees(with: headers)
+        }
+    }
+
     /// False when an answer's fields show that it is of another version; what they don't say is no contradiction. Tags are
     /// compared byte by byte (RFC 9110, section 8.8.3.2).
     func agrees(with headers: HTTPFields) -> Bool {

@@ -155,7 +155,12 @@ struct DownloadFactsTests {
                 .restart("the service sent several ranges where one was asked for")
             ),
             (200, ["Content-Length": "120"], .whole(total: 120)),
-            (416, ["Content-Range": "bytes */50"], .restart("the file at the service has changed")),
+            (416, ["Content-Range": "bytes */50"], .restart("the service has 50 bytes, and had announced 100")),
+            (416, ["Content-Range": "bytes */50", "ETag": "\"a\""], .nothingMore),
+            (
+                416, ["Content-Range": "bytes */50", "ETag": "\"b\""],
+                .restart("the file at the service has changed")
+            ),
             (416, ["Content-Range": "bytes */40"], .restart("the service has fewer bytes than are here")),
             (416, [:], .restart("the service refuses the rest with 416")),
             (
