@@ -140,6 +140,8 @@ struct ListPoll {
             return (found, true)
         } catch {
             guard case .failed(let failed) = error else { return ([:], false) }
+            // A service that takes nothing now has said nothing about the list.
+            if case .held = failed.kind { return ([:], false) }
             guard let status = failed.failure.status, PollList.refusals.contains(status), ids.count > 1 else {
                 await note(failed.failure.title, in: group)
                 return ([:], false)
