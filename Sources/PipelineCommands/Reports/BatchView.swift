@@ -151,10 +151,11 @@ final class BatchView: Sendable {
         live?.note(note.line) ?? console.note(note.line)
     }
 
-    /// Says which items were left alone although their row says something else by now; false for none.
-    func noteChanges() -> Bool {
+    /// Says which items were left alone although their row says something else by now, and returns the keys of the first
+    /// thousand.
+    func noteChanges() -> [String] {
         let changed = state.withLock { $0.changed }
-        guard let first = changed.first else { return false }
+        guard let first = changed.first else { return [] }
         let count = changed.count >= 1000 ? "1000 or more" : "\(changed.count)"
         let isOne = changed.count == 1
         let why = known.replacesChanged ? ", for \(isOne ? "it has" : "they have") not ended" : ""
@@ -164,7 +165,7 @@ final class BatchView: Sendable {
                 : "note: \(count) items have other inputs than before and were left alone\(why), e.g. \(first)")
         console.note(
             "  hint: --changed does \(isOne ? "it" : "them") again" + (why.isEmpty ? "" : " after that"))
-        return true
+        return changed
     }
 }
 

@@ -10,13 +10,19 @@ struct FailedItemsWay {
 
     /// - Parameters:
     ///   - failures: the reasons why they failed.
-    ///   - hasChanges: true if items were left alone whose rows say something else by now.
-    func line(_ failures: [FailureGroup], hasChanges: Bool) async throws(JournalFailure) -> String {
+    ///   - changed: the items that were left alone although their rows say something else by now.
+    func line(_ failures: [FailureGroup], changed: [String]) async throws(JournalFailure) -> String {
         guard failures.contains(where: \.wasBegun) else {
             return "once the rows are mended, run the same command again: what is done stays done"
         }
-        if hasChanges {
-            return "begin what failed again, as its rows are by now, by the same command with --changed --retry-failed"
+        if !changed.isEmpty {
+            let keys = try await journal.items(of: batch.record.id, in: [.failed], after: 0, limit: 1000).map(\.key)
+            let failed = Set(keys).intersection(changed)
+            if !failed.isEmpty {
+                return
+                    "begin what failed again, as its rows are by now, by the same command with --changed --retry-failed"
+                    + (failed.count < changed.count ? "; it does all that have other inputs again" : "")
+            }
         }
         let failed = try await journal.items(of: batch.record.id, in: [.failed], after: 0, limit: 1).first
         if let item = failed?.job, let digest = try await journal.snapshot(of: item)?.record.digest,

@@ -164,9 +164,9 @@ struct BatchSession {
         let end = try await run(job, lease, draft, view, running)
         view.live?.finish()
         view.live = nil
-        let hasChanges = view.noteChanges()
+        let changed = view.noteChanges()
         if let problem = running.results?.problem { console.note("warning: \(problem)") }
-        return try await report(end, of: job, hasChanges: hasChanges)
+        return try await report(end, of: job, changed: changed)
     }
 
     private func run(
@@ -322,8 +322,8 @@ struct BatchSession {
 
     /// Says how it ended, and gives the status.
     ///
-    /// - Parameter hasChanges: true if items were left alone whose rows say something else by now.
-    func report(_ end: BatchRunner.End, of job: JobSnapshot, hasChanges: Bool = false) async throws -> ExitStatus {
+    /// - Parameter changed: the items that were left alone although their rows say something else by now.
+    func report(_ end: BatchRunner.End, of job: JobSnapshot, changed: [String] = []) async throws -> ExitStatus {
         let (key, id) = (job.record.key, job.record.id)
         guard let batch = try await journal.batch(id) else { return .failed }
         if end == .read { return .succeeded }
@@ -353,7 +353,7 @@ struct BatchSession {
                     : "what was cancelled is begun again with: pipeline retry \(name)")
             return .failed
         case .ended:
-            console.note(try await FailedItemsWay(of: job, journal).line(failures, hasChanges: hasChanges))
+            console.note(try await FailedItemsWay(of: job, journal).line(failures, changed: changed))
             return .failed
         case .unknown:
             for line in try await UnknownItemsNote(of: id, text, journal, workspace).lines { console.note(line) }
