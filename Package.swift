@@ -336,16 +336,17 @@ let package = Package(
         .testTarget(
             name: "PipelineDaemonTests",
             dependencies: [
-                "PipelineDaemon", "PipelineMetrics", "PipelineKit", "PipelineCore", "PipelineTestKit", "JSONPath",
-                crypto,
+                "PipelineDaemon", "PipelineMetrics", "PipelineServer", "PipelineKit", "PipelineCore", "PipelineTestKit",
+                "JSONPath", crypto,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "PipelineDashboardTests",
             dependencies: [
                 "Assertions", "JournalCopies", "PipelineDashboard", "PipelineMetrics", "PipelineJournal",
-                "PipelinePictures", "PipelineKit", "PipelineSQLite", "PipelineCore", "PipelineTestKit", "JSONPath",
-                "SeededNumbers", "pipeline", "pipeline-daemon",
+                "PipelinePictures", "PipelineServer", "PipelineKit", "PipelineSQLite", "PipelineCore",
+                "PipelineTestKit",
+                "JSONPath", "SeededNumbers", "pipeline", "pipeline-daemon",
             ],
             exclude: ["browser.py"], swiftSettings: settings),
         .testTarget(

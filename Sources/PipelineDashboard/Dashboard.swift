@@ -3,6 +3,7 @@ import JSONPath
 import PipelineCore
 import PipelineKit
 import PipelinePictures
+import PipelineServer
 
 /// The pages over a journal: a listener of its own, and what it answers. It holds no job and no secret.
 package final class Dashboard: Sendable {
@@ -12,7 +13,7 @@ package final class Dashboard: Sendable {
     private let streams: ChangeStreams
     private let view: JobView
     private let actions: (any JobActions)?
-    private let metrics: (@Sendable (DashboardRequest) async -> DashboardResponse)?
+    private let metrics: (@Sendable (IncomingRequest) async -> DashboardResponse)?
     private let clock = SystemClock()
 
     /// - Parameters:
@@ -20,7 +21,7 @@ package final class Dashboard: Sendable {
     ///   - metrics: what `/metrics` answers to those who were let in.
     init(
         _ workspace: Workspace, journal: Workspace.Journal, options: DashboardOptions, host: String, port: Int,
-        actions: (any JobActions)?, metrics: (@Sendable (DashboardRequest) async -> DashboardResponse)? = nil
+        actions: (any JobActions)?, metrics: (@Sendable (IncomingRequest) async -> DashboardResponse)? = nil
     ) throws(JournalFailure) {
         self.options = options
         self.actions = options.allowsActions ? actions : nil
@@ -43,7 +44,7 @@ package final class Dashboard: Sendable {
     var address: String { "http://\(guardian.ownHost)\(options.basePath)/" }
 
     /// Answers a request, and says whether the one who sent it was let in.
-    func answer(_ request: DashboardRequest) async -> (response: DashboardResponse, isKnown: Bool) {
+    func answer(_ request: IncomingRequest) async -> (response: DashboardResponse, isKnown: Bool) {
         var (response, isKnown) = await checked(request)
         response.headers += Self.safety
         return (response, isKnown)
@@ -60,7 +61,7 @@ package final class Dashboard: Sendable {
         ("Cross-Origin-Opener-Policy", "same-origin"),
     ]
 
-    private func checked(_ request: DashboardRequest) async -> (response: DashboardResponse, isKnown: Bool) {
+    private func checked(_ request: IncomingRequest) async -> (response: DashboardResponse, isKnown: Bool) {
         let isProgram: Bool
         switch guardian.verdict(on: request) {
         case .refuse(let status, let reason):
@@ -107,12 +108,12 @@ package final class Dashboard: Sendable {
         }
     }
 
-    private func signIn(_ request: DashboardRequest) -> DashboardResponse {
+    private func signIn(_ request: IncomingRequest) -> DashboardResponse {
         // Programs that only look where a link leads don't use it up.
         guard request.method == "GET" else {
             return .text("a link to sign in is opened with GET", status: 405, headers: [("Allow", "GET")])
         }
-        guard let key = request.query["key"], let cookie = sessions.open(key, at: clock.now) else {
+        guard let key = request.queryValues["key"], let cookie = sessions.open(key, at: clock.now) else {
             return .html(doorPage.signedOut(wasLink: true), status: 401)
         }
         // A page and not a redirect: after one that began elsewhere the browser would not send the cookie.
@@ -140,7 +141,7 @@ package final class Dashboard: Sendable {
             mistakes: 0)
     }
 
-    private func routed(_ path: String, _ request: DashboardRequest) async -> DashboardResponse {
+    private func routed(_ path: String, _ request: IncomingRequest) async -> DashboardResponse {
         do throws(JournalFailure) {
             return try await route(path, request)
         } catch {
@@ -149,7 +150,7 @@ package final class Dashboard: Sendable {
     }
 
     private func route(
-        _ path: String, _ request: DashboardRequest
+        _ path: String, _ request: IncomingRequest
     ) async throws(JournalFailure) -> DashboardResponse {
         let parts = path.split(separator: "/").map(String.init)
         // No name has one, and PostgreSQL takes none.
@@ -161,7 +162,7 @@ package final class Dashboard: Sendable {
         let change = try await view.journal.lastChange()
         switch (parts.first, parts.count) {
         case (nil, 0):
-            var query = JobsPage.Filter(request.query, now: clock.now)
+            var query = JobsPage.Filter(request.queryValues, now: clock.now)
             // A batch is named by its job or by its key.
             if let name = query.query.batch?.text, let named = try await view.journal.jobs(JobQuery(key: name)).first {
                 query.query.batch = named.snapshot.record.id
@@ -192,18 +193,17 @@ package final class Dashboard: Sendable {
         return .html(page(nil).failed("There is nothing here", "The job may have been removed."), status: 404)
     }
 
-    private func stream(_ request: DashboardRequest, _ change: Int64) -> DashboardResponse {
-        let given = request.value("Last-Event-ID") ?? request.query["after"]
+    private func stream(_ request: IncomingRequest, _ change: Int64) -> DashboardResponse {
+        let given = request.value("Last-Event-ID") ?? request.queryValues["after"]
         // A number from another journal would wait for changes that have been.
         let after = min(given.flatMap { Int64($0) } ?? change, change)
-        guard let stream = streams.stream(after: max(0, after), of: request.query["job"].map { JobID($0) }) else {
+        guard let stream = streams.stream(after: max(0, after), of: request.queryValues["job"].map { JobID($0) }) else {
             return .text("too many pages are open", status: 503, headers: [("Retry-After", "30")])
         }
         return DashboardResponse(type: "text/event-stream", body: .stream(stream))
     }
 
-    private func post(_ parts: [String], _ request: DashboardRequest) async throws(JournalFailure) -> DashboardResponse
-    {
+    private func post(_ parts: [String], _ request: IncomingRequest) async throws(JournalFailure) -> DashboardResponse {
         guard let actions, parts == ["actions"] || parts == ["sure"] else {
             return .html(
                 page(nil).failed("Nothing is done from here", "Start it with --actions to allow that."), status: 403)

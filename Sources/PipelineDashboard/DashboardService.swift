@@ -1,5 +1,6 @@
 import PipelineCore
 package import PipelineKit
+package import PipelineServer
 
 /// A dashboard that is being served.
 package struct DashboardService: Sendable {
@@ -12,7 +13,7 @@ package struct DashboardService: Sendable {
     package static func start(
         _ workspace: Workspace, journal: Workspace.Journal, options: DashboardOptions,
         actions: (any JobActions)? = nil,
-        metrics: (@Sendable (DashboardRequest) async -> DashboardResponse)? = nil
+        metrics: (@Sendable (IncomingRequest) async -> DashboardResponse)? = nil
     ) async throws -> DashboardService {
         let address = try ListenAddress(parsing: options.listen)
         let made = DashboardBox()

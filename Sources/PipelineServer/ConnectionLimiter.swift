@@ -8,8 +8,9 @@ package final class ConnectionLimiter: Sendable {
         /// In the order of arrival.
         var strangers: [any Channel] = []
         var known: [any Channel] = []
-        /// The tasks that answer on each connection.
-        var work: [ObjectIdentifier: Task<Void, Never>] = [:]
+        /// The tasks that are at work for connections, by the order of their begin.
+        var work: [Int: Task<Void, Never>] = [:]
+        var begun = 0
     }
 
     private let limit: Int
@@ -41,12 +42,22 @@ package final class ConnectionLimiter: Sendable {
         }
     }
 
-    /// Notes what is being answered on a connection, so that the end can wait for it.
-    package func note(_ work: Task<Void, Never>, on channel: any Channel) {
-        state.withLock { $0.work[ObjectIdentifier(channel)] = work }
+    /// Runs what is to be done for a connection; the end waits for it.
+    @discardableResult
+    package func run(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        state.withLock { state in
+            state.begun += 1
+            let number = state.begun
+            let task = Task {
+                await work()
+                self.state.withLock { $0.work[number] = nil }
+            }
+            state.work[number] = task
+            return task
+        }
     }
 
-    /// Closes all of them, and returns when nothing is written to them any more.
+    /// Closes all of them, and returns when nothing is done for them any more.
     package func closeAll() async {
         let (channels, work) = state.withLock { ($0.strangers + $0.known, Array($0.work.values)) }
         for channel in channels { try? await channel.close().get() }
@@ -60,7 +71,6 @@ package final class ConnectionLimiter: Sendable {
         state.withLock { state in
             state.strangers.removeAll { $0 === channel }
             state.known.removeAll { $0 === channel }
-            state.work[ObjectIdentifier(channel)] = nil
         }
     }
 }

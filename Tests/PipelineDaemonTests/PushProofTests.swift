@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import JSONPath
 import PipelineCore
+import PipelineServer
 import Testing
 
 @testable import PipelineDaemon
@@ -11,11 +12,11 @@ import Testing
 @Suite struct PushProofTests {
     private static let now: Int64 = 1_614_265_330
 
-    private func push(_ headers: [(String, String)], _ body: String, target: String = "/x") -> CallbackRequest {
-        CallbackRequest(method: "POST", target: target, headers: headers.map { ($0.0, $0.1) }, body: Array(body.utf8))
+    private func push(_ headers: [(String, String)], _ body: String, target: String = "/x") -> IncomingRequest {
+        IncomingRequest(method: "POST", target: target, headers: headers.map { ($0.0, $0.1) }, body: Array(body.utf8))
     }
 
-    private func standard(_ change: (inout [String: String]) -> Void = { _ in }, body: String? = nil) -> CallbackRequest
+    private func standard(_ change: (inout [String: String]) -> Void = { _ in }, body: String? = nil) -> IncomingRequest
     {
         // The example of the specification's reference library.
         var headers = [

@@ -4,6 +4,7 @@ import JSONPath
 import PipelineCore
 import PipelineKit
 import PipelinePictures
+import PipelineServer
 import PipelineTestKit
 import SeededNumbers
 import Testing
@@ -277,7 +278,7 @@ struct PageTests {
                 if random.below(8) == 0 { headers[random.below(3)].1 = random.mutatedText(headers[random.below(3)].1) }
                 let body = random.below(4) == 0 ? random.mutated(Array("action=retry&all=1&q=%zz&since=1d".utf8)) : []
                 let method = body.isEmpty ? "GET" : "POST"
-                let request = DashboardRequest(method: method, target: target, headers: headers, body: body)
+                let request = IncomingRequest(method: method, target: target, headers: headers, body: body)
                 let answer = await world.service.dashboard.answer(request).response
                 #expect(answer.status < 500, "\(method) \(target) \(headers) \(answer)")
             }

@@ -1,6 +1,7 @@
 import Foundation
 import JSONPath
 import PipelineCore
+import PipelineServer
 import PipelineTestKit
 import Testing
 
@@ -107,11 +108,11 @@ struct SafetyTests {
             name: "pipeline-0123", port: 8700, boundHost: nil, allowedHosts: [], token: nil)
         for field in [("Accept", "text/html"), ("Sec-Fetch-Mode", "navigate")] {
             let headers: [(name: String, value: String)] = [("Host", "127.0.0.1:8700"), field]
-            let unknown = DashboardRequest(method: "GET", target: "/", headers: headers)
+            let unknown = IncomingRequest(method: "GET", target: "/", headers: headers)
             let refusal = RequestGuard.Verdict.refuse(
                 status: 401, reason: "these pages are opened by a link: type 'pipeline dashboard' in a terminal")
             #expect(guardian.verdict(on: unknown) == refusal)
-            let own = DashboardRequest(method: "GET", target: "/", headers: headers, isOfOwnUser: { true })
+            let own = IncomingRequest(method: "GET", target: "/", headers: headers, isOfOwnUser: { true })
             #expect(guardian.verdict(on: own) == .sendOn(to: "http://pipeline-0123.localhost:8700"))
         }
     }

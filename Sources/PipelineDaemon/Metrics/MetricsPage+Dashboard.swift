@@ -1,10 +1,11 @@
 import PipelineCore
 import PipelineDashboard
 import PipelineMetrics
+import PipelineServer
 
 extension MetricsPage {
     /// Answers `/metrics` on the dashboard's listener, to those who were let in.
-    @Sendable func answer(_ request: DashboardRequest) async -> DashboardResponse {
+    @Sendable func answer(_ request: IncomingRequest) async -> DashboardResponse {
         do throws(JournalFailure) {
             let (type, body) = try await response(accept: request.values("Accept").joined(separator: ","))
             return DashboardResponse(type: type, body: .bytes(Array(body.utf8)))

@@ -2,6 +2,7 @@ import Crypto
 import FoundationEssentials
 import PipelineCore
 import PipelineKit
+import PipelineServer
 
 /// The way in which a callback proves itself, with the secrets filled in: a pure judgement, comparisons in constant
 /// time.
@@ -15,7 +16,7 @@ enum CallbackAuthenticator: Sendable {
     static let window: Int64 = 300
 
     /// Returns whether the push is genuine and fresh; `now` is in seconds since 1970.
-    func accepts(_ push: CallbackRequest, now: Int64) -> Bool {
+    func accepts(_ push: IncomingRequest, now: Int64) -> Bool {
         switch self {
         case .standardWebhooks(let secret): Self.isStandard(push, secret, now)
         case .token(let value, let header, let query): Self.brings(push, value, header, query)
@@ -26,9 +27,9 @@ enum CallbackAuthenticator: Sendable {
 
     // MARK: Standard Webhooks
 
-    private static func isStandard(_ push: CallbackRequest, _ secret: String, _ now: Int64) -> Bool {
-        guard let id = push.header("webhook-id"), let time = push.header("webhook-timestamp"),
-            let signatures = push.header("webhook-signature"), isFresh(time, now)
+    private static func isStandard(_ push: IncomingRequest, _ secret: String, _ now: Int64) -> Bool {
+        guard let id = push.value("webhook-id"), let time = push.value("webhook-timestamp"),
+            let signatures = push.value("webhook-signature"), isFresh(time, now)
         else { return false }
         return StandardWebhook(secret: secret).accepts(signatures, id: id, time: time, body: push.body)
     }
@@ -41,16 +42,16 @@ enum CallbackAuthenticator: Sendable {
 
     // MARK: Tokens
 
-    private static func brings(_ push: CallbackRequest, _ value: String, _ header: String?, _ query: String?) -> Bool {
+    private static func brings(_ push: IncomingRequest, _ value: String, _ header: String?, _ query: String?) -> Bool {
         let given: String?
         if let query {
-            let found = push.query.filter { $0.name == query }
+            let found = PercentEncoding.formPairs(push.query).filter { $0.name == query }
             given = found.count == 1 ? found[0].value : nil
         } else if let header {
-            given = push.header(header)
+            given = push.value(header)
         } else {
             let prefix = "bearer "
-            let text = push.header("Authorization") ?? ""
+            let text = push.value("Authorization") ?? ""
             given = text.lowercased().hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : nil
         }
         guard let given, !value.isEmpty else { return false }
@@ -61,9 +62,9 @@ enum CallbackAuthenticator: Sendable {
 
     /// - Parameter now: the time that a header with a time is held against; nil for one without.
     private static func isSigned(
-        _ push: CallbackRequest, _ definition: CallbackSignature, _ secret: String, _ now: Int64?
+        _ push: IncomingRequest, _ definition: CallbackSignature, _ secret: String, _ now: Int64?
     ) -> Bool {
-        guard let header = push.header(definition.header), !secret.isEmpty else { return false }
+        guard let header = push.value(definition.header), !secret.isEmpty else { return false }
         let key = SymmetricKey(data: Data(secret.utf8))
         guard let now else {
             let prefix = "\(definition.algorithm.rawValue)="

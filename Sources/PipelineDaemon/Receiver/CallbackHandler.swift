@@ -2,6 +2,7 @@ import JSONPath
 import Logging
 import PipelineCore
 import PipelineKit
+import PipelineServer
 
 /// Takes pushes: tells whose one is, verifies it, keeps it in the journal, and only then says so.
 ///
@@ -21,7 +22,7 @@ struct CallbackHandler: Sendable {
     /// The largest body.
     static let bodyLimit = 1 << 20
 
-    func answer(_ push: CallbackRequest) async -> CallbackResponse {
+    func answer(_ push: IncomingRequest) async -> CallbackResponse {
         let now = clock.now
         guard rate.takesRequest(at: now) else { return .tooMany }
         guard push.method == "POST" || push.method == "PUT", let address = CallbackAddresses.parse(path: push.path)
@@ -61,7 +62,7 @@ struct CallbackHandler: Sendable {
     }
 
     private func answer(
-        _ push: CallbackRequest, for step: StepKey, token: String, of job: JobSnapshot, at now: Timestamp
+        _ push: IncomingRequest, for step: StepKey, token: String, of job: JobSnapshot, at now: Timestamp
     ) async throws(JournalFailure) -> CallbackResponse {
         let id = job.record.id
         guard isGenuine(token, for: step, of: job) else { return .nowhere }
@@ -87,7 +88,7 @@ struct CallbackHandler: Sendable {
         let sealing = CaptureSealing(scope.secrets.map { ($0.key, $0.value) }, seal: seal)
         var response: JSON?
         if let condition = callback.condition {
-            scope.response = push.answer.responseValue
+            scope.response = Self.response(of: push).responseValue
             if (try? condition.evaluateCondition(in: scope)) != true {
                 guard Self.isEarly(for: step, of: job, in: plan) else { return .taken }
                 if let early = job.pushes[step]?.early, early.count >= CallbackCount.mostEarly { return .later }
@@ -111,12 +112,12 @@ struct CallbackHandler: Sendable {
 
     /// The values that the document takes out of a push, secrets in them sealed; nil when there are none, or not all.
     private func captures(
-        of push: CallbackRequest, by callback: CallbackDefinition, for step: StepKey, of id: JobID,
+        of push: IncomingRequest, by callback: CallbackDefinition, for step: StepKey, of id: JobID,
         _ sealing: CaptureSealing
     ) -> JSONObject? {
         guard !callback.capture.isEmpty else { return nil }
         do throws(CaptureFailure) {
-            let values = try callback.capture.values(in: push.answer)
+            let values = try callback.capture.values(in: Self.response(of: push))
             return JSONObject(values.map { ($0.name, sealing.sealed($0.value)) })
         } catch {
             log.note("a push for \(step) of job \(id) lacks what is captured: \(error.capture ?? "a value")")
@@ -150,12 +151,17 @@ struct CallbackHandler: Sendable {
         }
     }
 
+    /// The push as expressions see it.
+    private static func response(of push: IncomingRequest) -> ServiceResponse {
+        ServiceResponse(status: 200, headers: push.headers, url: "http://callback\(push.path)", body: push.body)
+    }
+
     /// The push's own id, by which a repetition is known; a new one for a push that has none.
-    private func name(of push: CallbackRequest, _ callback: CallbackDefinition) -> String {
+    private func name(of push: IncomingRequest, _ callback: CallbackDefinition) -> String {
         var names = ["webhook-id", "X-GitHub-Delivery", "ce-id"]
         if case .hmac(let signature) = callback.verification, let own = signature.id { names.insert(own, at: 0) }
         for name in names {
-            if let id = push.header(name), !id.isEmpty, id.utf8.count <= 256 { return "\(name.lowercased()):\(id)" }
+            if let id = push.value(name), !id.isEmpty, id.utf8.count <= 256 { return "\(name.lowercased()):\(id)" }
         }
         return "push:" + String(randomness.bits(), radix: 36) + String(randomness.bits(), radix: 36)
     }

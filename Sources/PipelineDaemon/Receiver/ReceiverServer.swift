@@ -23,7 +23,7 @@ struct ReceiverServer: Sendable {
         at address: ListenAddress, patience: Duration = .seconds(15),
         isKnown: @escaping @Sendable (String) async -> Bool,
         refused: @escaping @Sendable (String) async -> Void,
-        answer: @escaping @Sendable (CallbackRequest) async -> CallbackResponse
+        answer: @escaping @Sendable (IncomingRequest) async -> CallbackResponse
     ) async throws -> ReceiverServer {
         let listener = try await HTTPListener.start(
             at: address, for: "callbacks", hint: "choose another address with --listen", limit: connectionLimit
@@ -74,7 +74,7 @@ private final class ReceiverHandler: GatheringHandler {
     private let connections: ConnectionLimiter
     private let isKnown: @Sendable (String) async -> Bool
     private let refused: @Sendable (String) async -> Void
-    private let answer: @Sendable (CallbackRequest) async -> CallbackResponse
+    private let answer: @Sendable (IncomingRequest) async -> CallbackResponse
     /// True from a whole request until it is answered.
     private var isAnswering = false
     var gatherer = RequestGatherer(bodyLimit: CallbackHandler.bodyLimit, patience: .seconds(30))
@@ -82,7 +82,7 @@ private final class ReceiverHandler: GatheringHandler {
     init(
         connections: ConnectionLimiter, isKnown: @escaping @Sendable (String) async -> Bool,
         refused: @escaping @Sendable (String) async -> Void,
-        answer: @escaping @Sendable (CallbackRequest) async -> CallbackResponse
+        answer: @escaping @Sendable (IncomingRequest) async -> CallbackResponse
     ) {
         self.connections = connections
         self.isKnown = isKnown
@@ -102,30 +102,34 @@ private final class ReceiverHandler: GatheringHandler {
     /// Who brings the address of a callback is not let go while the rest of it comes.
     private func recognize(_ head: HTTPRequestHead, _ channel: any Channel) {
         let path = Self.path(of: head)
-        channel.eventLoop.makeFutureWithTask { [isKnown] in await isKnown(path) }.whenSuccess { [connections] isKnown in
-            if isKnown { connections.keep(channel) }
+        connections.run { [isKnown, connections] in
+            if await isKnown(path) { connections.keep(channel) }
         }
     }
 
     private func refuse(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let path = Self.path(of: head)
-        Task { [refused] in await refused(path) }
+        connections.run { [refused] in await refused(path) }
         write(.tooLarge, closes: true, context)
     }
 
     private static func path(of head: HTTPRequestHead) -> String { String(head.uri.prefix { $0 != "?" }) }
 
     private func take(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {
-        let push = CallbackRequest(
+        let push = IncomingRequest(
             method: head.method.rawValue, target: head.uri, headers: head.headers.map { ($0.name, $0.value) },
             body: body)
         let closes = !head.isKeepAlive
         isAnswering = true
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        context.eventLoop.makeFutureWithTask { [answer] in await answer(push) }.whenSuccess { answer in
-            let (handler, context) = bound.value
-            guard context.channel.isActive, handler.isAnswering else { return }
-            handler.write(answer, closes: closes, context)
+        let loop = context.eventLoop
+        connections.run { [answer] in
+            let answer = await answer(push)
+            loop.execute {
+                let (handler, context) = bound.value
+                guard context.channel.isActive, handler.isAnswering else { return }
+                handler.write(answer, closes: closes, context)
+            }
         }
     }
 

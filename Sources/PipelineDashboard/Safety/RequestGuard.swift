@@ -1,4 +1,5 @@
 import PipelineKit
+import PipelineServer
 
 /// The rules that each request must keep before anything is looked at. They hold for a listener whose port every user of
 /// the machine can reach, and which a page from anywhere can make a person's browser send to.
@@ -24,7 +25,7 @@ struct RequestGuard: Sendable {
         case refuse(status: Int, reason: String)
     }
 
-    func verdict(on request: DashboardRequest) -> Verdict {
+    func verdict(on request: IncomingRequest) -> Verdict {
         guard request.target.hasPrefix("/"), !request.target.hasPrefix("//") else {
             return .refuse(status: 400, reason: "the target is no path")
         }
@@ -64,7 +65,7 @@ struct RequestGuard: Sendable {
     /// The host and port of the address for people.
     var ownHost: String { "\(name).localhost\(port == 80 ? "" : ":\(port)")" }
 
-    private func bearer(of request: DashboardRequest) -> String? {
+    private func bearer(of request: IncomingRequest) -> String? {
         guard let value = request.value("Authorization"), value.lowercased().hasPrefix("bearer ") else { return nil }
         return value.dropFirst(7).trimmingPrefix(" ").description
     }
@@ -78,7 +79,7 @@ struct RequestGuard: Sendable {
 
     /// Returns whether a page of ours sent it. A browser says so itself (Fetch Metadata Request Headers); one that does
     /// not names the origin of the page.
-    private func isOurOwn(_ request: DashboardRequest, _ host: String) -> Bool {
+    private func isOurOwn(_ request: IncomingRequest, _ host: String) -> Bool {
         let sites = request.values("Sec-Fetch-Site")
         guard sites.isEmpty else { return sites == ["same-origin"] }
         guard let origin = request.value("Origin") else { return false }

@@ -1,12 +1,12 @@
 import NIOCore
 import NIOHTTP1
 package import PipelineKit
-import PipelineServer
+package import PipelineServer
 
 /// A listener for people and their programs: one thread, which only takes bytes; what they mean is the caller's affair.
 package struct DashboardListener: Sendable {
     /// Answers a whole request, and says whether the one who sent it was let in.
-    package typealias Answer = @Sendable (DashboardRequest) async -> (response: DashboardResponse, isKnown: Bool)
+    package typealias Answer = @Sendable (IncomingRequest) async -> (response: DashboardResponse, isKnown: Bool)
 
     private let listener: HTTPListener
 
@@ -74,19 +74,17 @@ private final class ConnectionHandler: GatheringHandler {
 
     private func take(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {
         let channel = context.channel
-        let request = DashboardRequest(
+        let request = IncomingRequest(
             method: head.method.rawValue, target: head.uri, headers: head.headers.map { ($0.name, $0.value) },
             body: body, isOfOwnUser: { PeerUser.isOwn(of: channel) })
         let writer = ResponseWriter(channel: channel, isHead: head.method == .HEAD, closes: !head.isKeepAlive)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let work = writer.start { [answer] in
-            await answer(request)
-        } then: { [connections] isKnown in
-            if isKnown { connections.keep(channel) }
+        work = connections.run { [answer, connections] in
+            let made = await answer(request)
+            guard await writer.write(made.response) else { return }
+            if made.isKnown { connections.keep(channel) }
             channel.eventLoop.execute { bound.value.0.gatherer.awaitRequest(bound.value.1) }
         }
-        self.work = work
-        connections.note(work, on: channel)
     }
 }
 
@@ -96,24 +94,18 @@ private struct ResponseWriter: Sendable {
     let isHead: Bool
     let closes: Bool
 
-    /// Makes the answer and writes it. The task is not structured: it lives for as long as the connection, and is cancelled
-    /// with it.
-    func start(
-        _ make: @escaping @Sendable () async -> (response: DashboardResponse, isKnown: Bool),
-        then: @escaping @Sendable (Bool) -> Void
-    ) -> Task<Void, Never> {
-        Task {
-            let made = await make()
-            do {
-                try await write(made.response)
-                if !Task.isCancelled { then(made.isKnown) }
-            } catch {
-                if !Task.isCancelled { channel.close(promise: nil) }
-            }
+    /// Writes the answer; false when it did not go out whole, and when the connection has ended meanwhile.
+    func write(_ response: DashboardResponse) async -> Bool {
+        do {
+            try await send(response)
+            return !Task.isCancelled
+        } catch {
+            if !Task.isCancelled { channel.close(promise: nil) }
+            return false
         }
     }
 
-    private func write(_ response: DashboardResponse) async throws {
+    private func send(_ response: DashboardResponse) async throws {
         var head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: response.status))
         for (name, value) in response.headers { head.headers.add(name: name, value: value) }
         switch response.body {
