@@ -658,6 +658,9 @@ struct ComputePollTests {
             await bench.resume()
             let wait = try #require(bench.wait)
             #expect(expected.contains((wait * 1000).rounded() / 1000), "for \(left)")
+            guard case .waiting(_, _, let reason)? = try? await bench.resume().get() else { continue }
+            let seconds = Double(left.filter(\.isNumber))
+            #expect(reason.expectedEnd == seconds.map { bench.host.now + .seconds($0) }, "for \(left)")
         }
     }
 

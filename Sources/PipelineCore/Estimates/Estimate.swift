@@ -28,6 +28,15 @@ package struct Estimate: Sendable, Hashable {
             self.shareSeconds = shareSeconds
             self.bytesLeft = bytesLeft
         }
+
+        /// The end by a service's own word: what it says to be left, else the share that it has done of what takes `elapsed`
+        /// seconds so far; nil where it says neither.
+        package func end(at now: Timestamp, elapsed: Double) -> Timestamp? {
+            let done = shareSeconds ?? elapsed
+            let rest = share.flatMap { share in share > 0.02 && share <= 1 ? done * (1 - share) / share : nil }
+            guard let seconds = secondsLeft ?? rest, (0...Estimate.longest).contains(seconds) else { return nil }
+            return now + .seconds(seconds)
+        }
     }
 
     /// Nil when nothing at all is known.

@@ -163,7 +163,8 @@ extension StepState {
         case .waiting(let attempt, let wake, let reason):
             let moved = wake.shifted(by: shift)
             let isEarlier = moved.time.map { new in wake.time.map { new < $0 } ?? true } ?? false
-            return .waiting(attempt.shifted(by: shift), reason.kind != .time || isEarlier ? moved : wake, reason)
+            return .waiting(
+                attempt.shifted(by: shift), reason.kind != .time || isEarlier ? moved : wake, reason.shifted(by: shift))
         case .unknown(let attempt, let submit):
             let moved = UnknownSubmit(key: submit.key, since: submit.since + shift, reason: submit.reason)
             return .unknown(attempt.shifted(by: shift), moved)
@@ -178,6 +179,12 @@ extension AttemptState {
         attempt.failingSince = failingSince.map { $0 + shift }
         attempt.takenUp = takenUp.map { $0 + shift }
         return attempt
+    }
+}
+
+extension WaitReason {
+    fileprivate func shifted(by shift: Duration) -> WaitReason {
+        WaitReason(kind, detail: detail, isTrouble: isTrouble, expectedEnd: expectedEnd.map { $0 + shift })
     }
 }
 

@@ -92,11 +92,14 @@ extension WaitReason {
     var json: JSON {
         var json: JSONObject = ["kind": .string(kind.rawValue), "detail": JSON(detail)]
         if isTrouble { json["trouble"] = .bool(true) }
+        if let expectedEnd { json["end"] = expectedEnd.json }
         return .object(json)
     }
     init?(json: JSON?) {
         guard let kind = json?["kind"]?.string.flatMap(Kind.init(rawValue:)) else { return nil }
-        self.init(kind, detail: json?["detail"]?.string, isTrouble: json?["trouble"] == .bool(true))
+        self.init(
+            kind, detail: json?["detail"]?.string, isTrouble: json?["trouble"] == .bool(true),
+            expectedEnd: Timestamp(json: json?["end"]))
     }
 }
 

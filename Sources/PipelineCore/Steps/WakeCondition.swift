@@ -57,11 +57,14 @@ public struct WaitReason: Sendable, Hashable {
     public let detail: String?
     /// True if what was asked last got no answer of use, as `detail` says: the person who waits is told of that.
     public let isTrouble: Bool
+    /// The end of what it waits for by the service's own word; nil where that says nothing of it.
+    public let expectedEnd: Timestamp?
 
     /// A reason to wait; `detail` is a few words that are shown after it.
-    public init(_ kind: Kind, detail: String? = nil, isTrouble: Bool = false) {
+    public init(_ kind: Kind, detail: String? = nil, isTrouble: Bool = false, expectedEnd: Timestamp? = nil) {
         self.kind = kind
         self.detail = detail
         self.isTrouble = isTrouble
+        self.expectedEnd = expectedEnd
     }
 }

@@ -201,7 +201,9 @@ struct ComputeStage: Stage {
             time = try await shared.aligned(time, floor: floor, checkpoint)
         }
         let wake: WakeCondition = callback == nil ? .at(time) : .callback(orAt: time)
-        return .waiting(checkpoint, until: wake, WaitReason(.poll, detail: detail, isTrouble: isTrouble))
+        let reason = WaitReason(
+            .poll, detail: detail, isTrouble: isTrouble, expectedEnd: words.end(at: context.now, elapsed: elapsed))
+        return .waiting(checkpoint, until: wake, reason)
     }
 
     /// True if the rules for 202 and `Location` apply.

@@ -45,7 +45,8 @@ package struct JobEstimate: Sendable, Hashable {
         }
     }
 
-    /// From the history by stage and the authors' guesses, and for steps under way from what `words` gives.
+    /// From the history by stage and the authors' guesses, and for steps under way from what `words` gives, or from what
+    /// their services said at the last poll.
     package init?(
         _ job: JobSnapshot, plan: Plan, samples: [String: [StageSample]], at now: Timestamp,
         words: (StepKey) -> Words? = { _ in nil }, heldUntil: (StepKey) -> Timestamp? = { _ in nil },
@@ -59,7 +60,7 @@ package struct JobEstimate: Sendable, Hashable {
                 samples: samples[stage.id] ?? [], subject: stage.subject(in: job.documentScope()),
                 guess: stage.estimate?.constant?.seconds)
             let elapsed = step?.started.map { max(0, (now - $0).seconds) } ?? 0
-            let said = words(StepKey(stage: stage.id))
+            let said = words(StepKey(stage: stage.id)) ?? step?.state.words(at: now)
             // What was said was said of a moment; since then time has passed.
             let age = said.map { max(0, (now - $0.time).seconds) } ?? 0
             let spoken = said.map(\.words) ?? Estimate.Words()
@@ -91,6 +92,12 @@ package struct JobEstimate: Sendable, Hashable {
 }
 
 extension StepState {
+    /// The service's word of how long a remote job still takes, as of a moment.
+    fileprivate func words(at now: Timestamp) -> JobEstimate.Words? {
+        guard case .waiting(_, _, let reason) = self, let end = reason.expectedEnd else { return nil }
+        return JobEstimate.Words(Estimate.Words(secondsLeft: max(0, (end - now).seconds)), at: now)
+    }
+
     /// The time before which nothing of a step happens: one that its author gave, or the next try; nil where a remote job goes
     /// on meanwhile.
     fileprivate var fixedEnd: Timestamp? {
