@@ -12,7 +12,7 @@ import Testing
         "RequestFields": 16, "StageOptions": 17, "Scope": 19, "ServerSentEvents": 14,
         "EnginePorts": 18, "StageSample": 15,
         "UploadFields": 15, "StageFacts": 16, "PollDefinition": 18, "PollFields": 16, "JobSnapshot": 14,
-        "ItemRecord": 14,
+        "ItemRecord": 15,
         "CurlInvocation": 14,
         "CurlLoop": 14, "SchemaRule": 13, "JobScheduler": 15, "ConcurrencyController": 13, "StepRecord": 14,
         "PipelineDefinition": 13, "JobRecord": 13, "StepIndex": 14, "AnyStage": 13,

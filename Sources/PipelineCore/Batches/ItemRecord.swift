@@ -79,6 +79,8 @@ package struct ItemRecord: Sendable, Hashable {
     package var results: JSONObject = [:]
     /// The absolute paths that its job has written.
     package var files: [String] = []
+    /// True for one from before the last reading that none of its rows names: it does not begin.
+    package var isAside = false
 
     package init(
         number: Int, key: String, line: Int? = nil, inputs: JSONObject = [:], state: State = .pending,

@@ -179,6 +179,7 @@ extension ItemRecord {
         }
         if !row.isNull("results") { results = try row.object("results") }
         files = (try row.json("files").array ?? []).compactMap(\.string)
+        isAside = row.isAside
     }
 }
 

@@ -34,14 +34,14 @@ struct ItemRows<Connection: JournalConnection>: JournalAccess {
             WHERE jobs.number = :job
             """, ["job": job]
         ) { (row) throws(JournalFailure) in
-            (batch: row.integer("batch"), item: try ItemRecord(row), isAside: row.isAside)
+            (batch: row.integer("batch"), item: try ItemRecord(row))
         }
-        guard let (batch, before, isAside) = found else { return }
+        guard let (batch, before) = found else { return }
         var after = before
         after.apply(outcome)
         if after == before { return }
         try write(after, over: before, batch)
-        if isAside { try takeBack([before.state], batch) }
+        if before.isAside { try takeBack([before.state], batch) }
     }
 
     /// Makes an item pending again that ended in a state; false for a row that could not be begun, which stays as it is.

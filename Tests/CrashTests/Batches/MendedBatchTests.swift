@@ -392,6 +392,9 @@ struct MendedBatchTests {
             let second = try await scene.run("--changed")
             #expect(second.errors.contains("1 pending (before this reading)"), "\(second)")
             #expect(scene.service.paths == ["/a", "/c"], "nothing was asked for the other row")
+            let why = try await scene.call("why", "june/b")
+            #expect(why.output.contains("pending, and no row of the last reading names it"), "\(why)")
+            #expect(why.output.contains("name it in a row again, and run the same command"), "\(why)")
         }
     }
 }

@@ -16,7 +16,7 @@ struct ItemWhy {
         let found = try await JobName(batch.id.text).find(in: journal)
         let advice = try await advice(found, journal)
         if isJSON {
-            let cause = item.state == .pending ? found.suspension : nil
+            let cause = item.state == .pending && !item.isAside ? found.suspension : nil
             console.data(
                 JSON.object([
                     "job": .null, "state": .string(item.state.rawValue), "cause": JSON(cause?.rawValue),
@@ -33,6 +33,7 @@ struct ItemWhy {
             let told = item.state == .duplicate ? "its key came before" : item.failure?.failure.title
             return item.state.rawValue + (told.map { ", \($0)" } ?? "")
         }
+        if item.isAside { return "pending, and no row of the last reading names it" }
         if let why = found.suspensionText { return "pending, and the batch is suspended: \(why)" }
         guard found.owner != nil, let batch = found.snapshot.batch else { return "pending" }
         return "it waits for its turn: \(batch.underWayCount) are at work, of at most \(batch.settings.atOnce)"
@@ -40,6 +41,7 @@ struct ItemWhy {
 
     private func advice(_ found: OwnedJob, _ journal: Workspace.Journal) async throws -> String? {
         switch item.state {
+        case .pending where item.isAside: return "name it in a row again, and run the same command"
         case .pending:
             let asked = try await found.adviceUntilTaken(in: journal, resume: "pipeline resume \(batch.key)")
             return try await found.placed(asked ?? found.batchAdvice, in: journal)
