@@ -17,6 +17,7 @@ struct CallbackHandler: Sendable {
     let randomness: any Randomness
     let seal: any SecretSeal
     let rate = CallbackRate()
+    private let turns = CallbackTurns()
     let log: DaemonLog
 
     /// The largest body.
@@ -27,6 +28,12 @@ struct CallbackHandler: Sendable {
         guard rate.takesRequest(at: now) else { return .tooMany }
         guard push.method == "POST" || push.method == "PUT", let address = CallbackAddresses.parse(path: push.path)
         else { return .nowhere }
+        return await turns.take { await answer(push, for: address, at: now) } ?? .later
+    }
+
+    private func answer(
+        _ push: IncomingRequest, for address: (job: JobID, step: StepKey, token: String), at now: Timestamp
+    ) async -> CallbackResponse {
         do throws(JournalFailure) {
             guard let job = try await journal.snapshot(of: address.job), job.steps[address.step] != nil else {
                 return .nowhere
@@ -51,7 +58,8 @@ struct CallbackHandler: Sendable {
 
     /// The address of a step's callback that was made here; nil for any other path.
     private func address(_ path: String) async -> (job: JobID, step: StepKey)? {
-        guard let address = CallbackAddresses.parse(path: path), let job = try? await journal.snapshot(of: address.job),
+        guard let address = CallbackAddresses.parse(path: path), rate.takesRequest(at: clock.now),
+            let job = await turns.take({ try? await journal.snapshot(of: address.job) }) ?? nil,
             job.steps[address.step] != nil, isGenuine(address.token, for: address.step, of: job)
         else { return nil }
         return (address.job, address.step)

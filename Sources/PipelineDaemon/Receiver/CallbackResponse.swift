@@ -5,6 +5,9 @@ struct CallbackResponse: Sendable, Hashable {
     let text: String
     var retryAfter: Int?
 
+    /// True if it shows that the address was one that was made here.
+    var isForStep: Bool { [.taken, .gone, .unverified].contains(self) }
+
     /// Kept, or not for anybody here: the service need not send it again.
     static let taken = CallbackResponse(status: 204, text: "")
     /// Says the same for every address that leads nowhere.

@@ -77,6 +77,10 @@ private final class ReceiverHandler: GatheringHandler {
     private let answer: @Sendable (IncomingRequest) async -> CallbackResponse
     /// True from a whole request until it is answered.
     private var isAnswering = false
+    /// The answer that is being made; cancelled when the connection ends.
+    private var work: Task<Void, Never>?
+    /// The head of a request whose rest was not in the same bytes: whom it is for is not known yet.
+    private var unknownHead: HTTPRequestHead?
     var gatherer = RequestGatherer(bodyLimit: CallbackHandler.bodyLimit, patience: .seconds(30))
 
     init(
@@ -91,12 +95,24 @@ private final class ReceiverHandler: GatheringHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch gatherer.read(unwrapInboundIn(data)) {
-        case .began(let head): recognize(head, context.channel)
+        guard let progress = gatherer.read(unwrapInboundIn(data)) else { return }
+        unknownHead = nil
+        switch progress {
+        case .began(let head): unknownHead = head
         case .tooLong(let head): refuse(head, context)
         case .whole(let head, let body): take(head, body, context)
-        case nil: break
         }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if let head = unknownHead.take() { recognize(head, context.channel) }
+        context.fireChannelReadComplete()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        work?.cancel()
+        gatherer.stopWaiting()
+        context.fireChannelInactive()
     }
 
     /// Who brings the address of a callback is not let go while the rest of it comes.
@@ -122,9 +138,10 @@ private final class ReceiverHandler: GatheringHandler {
         let closes = !head.isKeepAlive
         isAnswering = true
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let loop = context.eventLoop
-        connections.run { [answer] in
+        let (channel, loop) = (context.channel, context.eventLoop)
+        work = connections.run { [answer, connections] in
             let answer = await answer(push)
+            if answer.isForStep { connections.keep(channel) }
             loop.execute {
                 let (handler, context) = bound.value
                 guard context.channel.isActive, handler.isAnswering else { return }

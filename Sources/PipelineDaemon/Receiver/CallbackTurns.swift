@@ -1,0 +1,37 @@
+import Synchronization
+
+/// The turns in which requests to the receiver are looked at, a few at a time: each reads a whole job, and whoever runs jobs
+/// reads in the same queue.
+final class CallbackTurns: Sendable {
+    private struct State {
+        var free = 4
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Does something once it is its turn; nil when nobody waits for it any more by then.
+    func take<Value>(_ work: () async -> Value) async -> Value? {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                if state.free == 0 { state.waiting.append(continuation) }
+                defer { state.free = max(0, state.free - 1) }
+                return state.free > 0
+            }
+            if isFree { continuation.resume() }
+        }
+        defer { pass() }
+        return Task.isCancelled ? nil : await work()
+    }
+
+    private func pass() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if state.waiting.isEmpty {
+                state.free += 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume()
+    }
+}
