@@ -178,8 +178,7 @@ package final class BatchRunner: Sendable {
                 if state.stop?.isHard == true { break }
                 if !state.reading.isOpen, options.onlyReads { break }
                 if !state.reading.isOpen, !state.isWorking, !couldBegin, try await !awaitsOthers(state, host) { break }
-                try await receive(await mailbox.next(), &state, host)
-                for message in mailbox.takeAll() { try await receive(message, &state, host) }
+                try await receive([await mailbox.next()] + mailbox.takeAll(), &state, host)
                 try await refresh(&state)
                 if case .suspend = state.stop { try await held.pause() }
                 try await tell(&state)
@@ -213,6 +212,20 @@ package final class BatchRunner: Sendable {
     }
 
     // MARK: What comes
+
+    private func receive(
+        _ messages: [Message], _ state: inout BatchRunState, _ host: some ItemHost
+    ) async throws(JournalFailure) {
+        var hasLooked = false
+        for message in messages {
+            // Looked at once, what others asked for is known.
+            if case .inbox = message {
+                if hasLooked { continue }
+                hasLooked = true
+            }
+            try await receive(message, &state, host)
+        }
+    }
 
     private func receive(
         _ message: Message, _ state: inout BatchRunState, _ host: some ItemHost
@@ -275,8 +288,15 @@ package final class BatchRunner: Sendable {
 
     /// Tells of the items that have come to rest, as their rows are.
     private func tell(_ state: inout BatchRunState) async throws(JournalFailure) {
+        // Asked for together: one after the other they would wait as often behind all that others read.
+        let found = Mutex<[String: ItemRecord]>([:])
+        try await state.rested.together { [journal, lease] (key) throws(JournalFailure) in
+            let item = try await journal.item(key, of: lease.job)
+            found.withLock { $0[key] = item }
+        }
+        let items = found.withLock(\.self)
         for key in state.rested {
-            guard let item = try await journal.item(key, of: lease.job) else { continue }
+            guard let item = items[key] else { continue }
             if item.state.isEnded { options.results?.append(item) }
             if item.state == .succeeded, item.cost == nil { state.unpriced += 1 }
             options.observe(.finished(item, state.batch))

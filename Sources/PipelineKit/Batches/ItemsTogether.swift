@@ -19,16 +19,16 @@ extension BatchJournal {
     }
 }
 
-extension [ItemRecord] {
-    /// Does something for several items side by side; the first failure is thrown once all are done.
+extension Array where Element: Sendable {
+    /// Does something for all elements side by side; the first failure is thrown once all are done.
     func together(
-        _ body: @escaping @Sendable (ItemRecord) async throws(JournalFailure) -> Void
+        _ body: @escaping @Sendable (Element) async throws(JournalFailure) -> Void
     ) async throws(JournalFailure) {
         let failure = await withTaskGroup(of: JournalFailure?.self) { group in
-            for item in self {
+            for element in self {
                 group.addTask {
                     do throws(JournalFailure) {
-                        try await body(item)
+                        try await body(element)
                         return nil
                     } catch {
                         return error
