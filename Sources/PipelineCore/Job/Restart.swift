@@ -216,7 +216,8 @@ struct Restart {
         case nil, .intent, .refused:
             let isKept = step.checkpoint.map { stage.stage.standsAlone?($0) ?? false } ?? false
             guard stage.stage.cancelsWork, isKept else { return nil }
-            return "its service was not told that the stage begins again: what was sent to it stays there"
+            return "its service was not told that the stage begins again: what was sent to it stays there; 'pipeline "
+                + "cancel' before such a retry removes it"
         case .sending, .unknown:
             return "a submit of before (key \(submit?.key ?? "")) may be at its service, which was not asked: "
                 + "what was begun there goes on"
