@@ -49,7 +49,7 @@ struct DownloadSession: Sendable, Equatable {
         if asksForRest || !allowsRanges { return nil }
         return isDecoded
             ? "the service codes the file, and gives no part of what is decoded"
-            : "the service has no strong ETag and no Last-Modified, by which versions of the file are told apart"
+            : "the service has no strong ETag, and no Last-Modified that is old enough to tell versions of the file apart"
     }
 
     /// True if what is held was decoded on its way: its places are not those of what the service sends.

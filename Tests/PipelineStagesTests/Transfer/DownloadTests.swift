@@ -154,7 +154,7 @@ struct DownloadTests {
         #expect(folder.read("b.obj") == content)
         #expect(service.ranges.last == .some(nil))
         let warnings = [first, second].flatMap(\.state.warnings)
-        #expect(warnings.count == 2 && warnings[1].contains("no strong ETag and no Last-Modified"), "\(warnings)")
+        #expect(warnings.count == 2 && warnings[1].contains("no strong ETag, and no Last-Modified"), "\(warnings)")
         // Bytes that no other try could build on are counted, and are no progress.
         #expect(second.state.moved.received == 19 << 20)
         #expect(second.state.progressed == 1)
