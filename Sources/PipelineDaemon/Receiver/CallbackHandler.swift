@@ -28,14 +28,8 @@ struct CallbackHandler: Sendable {
         guard rate.takesRequest(at: now) else { return .tooMany }
         guard push.method == "POST" || push.method == "PUT", let address = CallbackAddresses.parse(path: push.path)
         else { return .nowhere }
-        return await turns.take { await answer(push, for: address, at: now) } ?? .later
-    }
-
-    private func answer(
-        _ push: IncomingRequest, for address: (job: JobID, step: StepKey, token: String), at now: Timestamp
-    ) async -> CallbackResponse {
         do throws(JournalFailure) {
-            guard let job = try await journal.snapshot(of: address.job), job.steps[address.step] != nil else {
+            guard let job = try await job(address.job), job.steps[address.step] != nil else {
                 return .nowhere
             }
             return try await answer(push, for: address.step, token: address.token, of: job, at: now)
@@ -43,6 +37,11 @@ struct CallbackHandler: Sendable {
             log.note("a push for job \(address.job) could not be kept: \(error)", level: .error, job: address.job)
             return .later
         }
+    }
+
+    /// The job; nil where there is none, and where nobody waits for the answer any more.
+    private func job(_ id: JobID) async throws(JournalFailure) -> JobSnapshot? {
+        try await turns.take { () async throws(JournalFailure) in try await journal.snapshot(of: id) } ?? nil
     }
 
     /// Returns whether a path is the address of a step's callback, made here.
@@ -59,7 +58,7 @@ struct CallbackHandler: Sendable {
     /// The address of a step's callback that was made here; nil for any other path.
     private func address(_ path: String) async -> (job: JobID, step: StepKey)? {
         guard let address = CallbackAddresses.parse(path: path), rate.takesRequest(at: clock.now),
-            let job = await turns.take({ try? await journal.snapshot(of: address.job) }) ?? nil,
+            let job = try? await job(address.job),
             job.steps[address.step] != nil, isGenuine(address.token, for: address.step, of: job)
         else { return nil }
         return (address.job, address.step)

@@ -1,7 +1,6 @@
 import Synchronization
 
-/// The turns in which requests to the receiver are looked at, a few at a time: each reads a whole job, and whoever runs jobs
-/// reads in the same queue.
+/// The turns in which the jobs of callbacks are read, a few at a time: whoever runs jobs reads in the same queue.
 final class CallbackTurns: Sendable {
     private struct State {
         var free = 4
@@ -11,7 +10,9 @@ final class CallbackTurns: Sendable {
     private let state = Mutex(State())
 
     /// Does something once it is its turn; nil when nobody waits for it any more by then.
-    func take<Value>(_ work: () async -> Value) async -> Value? {
+    func take<Value, Failure: Error>(
+        _ work: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value? {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 if state.free == 0 { state.waiting.append(continuation) }
@@ -21,7 +22,7 @@ final class CallbackTurns: Sendable {
             if isFree { continuation.resume() }
         }
         defer { pass() }
-        return Task.isCancelled ? nil : await work()
+        return Task.isCancelled ? nil : try await work()
     }
 
     private func pass() {
