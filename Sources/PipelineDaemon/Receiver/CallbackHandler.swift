@@ -29,7 +29,11 @@ struct CallbackHandler: Sendable {
         guard push.method == "POST" || push.method == "PUT", let address = CallbackAddresses.parse(path: push.path)
         else { return .nowhere }
         do throws(JournalFailure) {
-            guard let job = try await job(address.job), job.steps[address.step] != nil else {
+            // One that is whole is kept, also when its sender has left without waiting for the answer.
+            let found = try await turns.take { () async throws(JournalFailure) in
+                try await journal.snapshot(of: address.job)
+            }
+            guard let job = found, job.steps[address.step] != nil else {
                 return .nowhere
             }
             return try await answer(push, for: address.step, token: address.token, of: job, at: now)
@@ -37,11 +41,6 @@ struct CallbackHandler: Sendable {
             log.note("a push for job \(address.job) could not be kept: \(error)", level: .error, job: address.job)
             return .later
         }
-    }
-
-    /// The job; nil where there is none, and where nobody waits for the answer any more.
-    private func job(_ id: JobID) async throws(JournalFailure) -> JobSnapshot? {
-        try await turns.take { () async throws(JournalFailure) in try await journal.snapshot(of: id) } ?? nil
     }
 
     /// Returns whether a path is the address of a step's callback, made here.
@@ -57,8 +56,8 @@ struct CallbackHandler: Sendable {
 
     /// The address of a step's callback that was made here; nil for any other path.
     private func address(_ path: String) async -> (job: JobID, step: StepKey)? {
-        guard let address = CallbackAddresses.parse(path: path), rate.takesRequest(at: clock.now),
-            let job = try? await job(address.job),
+        guard let address = CallbackAddresses.parse(path: path),
+            let job = await turns.take({ Task.isCancelled ? nil : try? await journal.snapshot(of: address.job) }),
             job.steps[address.step] != nil, isGenuine(address.token, for: address.step, of: job)
         else { return nil }
         return (address.job, address.step)

@@ -9,10 +9,10 @@ final class CallbackTurns: Sendable {
 
     private let state = Mutex(State())
 
-    /// Does something once it is its turn; nil when nobody waits for it any more by then.
+    /// Does something once it is its turn.
     func take<Value, Failure: Error>(
         _ work: () async throws(Failure) -> Value
-    ) async throws(Failure) -> Value? {
+    ) async throws(Failure) -> Value {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 if state.free == 0 { state.waiting.append(continuation) }
@@ -22,7 +22,7 @@ final class CallbackTurns: Sendable {
             if isFree { continuation.resume() }
         }
         defer { pass() }
-        return Task.isCancelled ? nil : try await work()
+        return try await work()
     }
 
     private func pass() {

@@ -77,8 +77,8 @@ private final class ReceiverHandler: GatheringHandler {
     private let answer: @Sendable (IncomingRequest) async -> CallbackResponse
     /// True from a whole request until it is answered.
     private var isAnswering = false
-    /// The answer that is being made; cancelled when the connection ends.
-    private var work: Task<Void, Never>?
+    /// The question whom a request is for, of no interest when the connection ends.
+    private var recognition: Task<Void, Never>?
     /// The head of a request whose rest was not in the same bytes: whom it is for is not known yet.
     private var unknownHead: HTTPRequestHead?
     var gatherer = RequestGatherer(bodyLimit: CallbackHandler.bodyLimit, patience: .seconds(30))
@@ -110,7 +110,7 @@ private final class ReceiverHandler: GatheringHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        work?.cancel()
+        recognition?.cancel()
         gatherer.stopWaiting()
         context.fireChannelInactive()
     }
@@ -118,7 +118,7 @@ private final class ReceiverHandler: GatheringHandler {
     /// Who brings the address of a callback is not let go while the rest of it comes.
     private func recognize(_ head: HTTPRequestHead, _ channel: any Channel) {
         let path = Self.path(of: head)
-        connections.run { [isKnown, connections] in
+        recognition = connections.run { [isKnown, connections] in
             if await isKnown(path) { connections.keep(channel) }
         }
     }
@@ -139,7 +139,7 @@ private final class ReceiverHandler: GatheringHandler {
         isAnswering = true
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let (channel, loop) = (context.channel, context.eventLoop)
-        work = connections.run { [answer, connections] in
+        connections.run { [answer, connections] in
             let answer = await answer(push)
             if answer.isForStep { connections.keep(channel) }
             loop.execute {
