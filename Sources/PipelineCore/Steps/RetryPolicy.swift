@@ -48,14 +48,15 @@ package struct RetryPolicy: Sendable, Hashable {
 
     /// The delay after the given number of failed attempts in a row (from 1).
     ///
-    /// `floor` is a server's Retry-After (RFC 9110, section 10.2.3): never less than it, spread only upward.
+    /// `floor` is a server's Retry-After (RFC 9110, section 10.2.3): never less than it, spread only upward. One that is
+    /// shorter than the delay without it, as zero is, changes nothing.
     /// `random` is uniform in 0..<1.
     package func delay(afterFailures count: Int, floor: Duration?, random: Double) -> Duration {
         let grown = delay.seconds * power(factor, max(0, count - 1))
         let capped = min(grown, maximum.seconds)
         let spread = jitter == .full ? capped * random : capped
         guard let floor else { return .seconds(max(spread, 0.01)) }
-        return .seconds(floor.seconds + spread * 0.1)
+        return .seconds(max(floor.seconds + spread * 0.1, spread))
     }
 
     private func power(_ base: Double, _ exponent: Int) -> Double {

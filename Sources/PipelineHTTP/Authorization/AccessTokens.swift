@@ -293,7 +293,10 @@ public final class AccessTokens: Sendable {
         let words = [said?.error, said?.error_description].compactMap(\.self).joined(separator: ": ")
         let reason: ExchangeFailure.Reason =
             isPassing
-            ? .tokenUnavailable(status: response.status, retryAfter: response.wait(now: time()))
+            // Less than a second says nothing: the pause after a failure is longer.
+            ? .tokenUnavailable(
+                status: response.status, retryAfter: response.wait(now: time()).flatMap { $0 >= .seconds(1) ? $0 : nil }
+            )
             : .tokenRefused(status: response.status)
         return .failure(
             ExchangeFailure(

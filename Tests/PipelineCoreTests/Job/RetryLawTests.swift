@@ -86,6 +86,13 @@ import Testing
         }
     }
 
+    /// A service that answered 503 with "Retry-After: 0" was asked five times within a second, and the step had failed.
+    @Test("a Retry-After that is shorter than the delay without it changes nothing", arguments: 1...5)
+    func shortFloor(count: Int) {
+        let delays = [nil, .zero].map { RetryPolicy().delay(afterFailures: count, floor: $0, random: 0.7) }
+        #expect(delays[0] == delays[1])
+    }
+
     @Test("a Retry-After beyond the time for failing is waited for, and what fails after it fails the step")
     func longFloor() throws {
         let policy = RetryPolicy(attempts: 5, duration: .seconds(60))
