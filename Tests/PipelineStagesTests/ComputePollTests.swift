@@ -660,7 +660,12 @@ struct ComputePollTests {
             #expect(expected.contains((wait * 1000).rounded() / 1000), "for \(left)")
             guard case .waiting(_, _, let reason)? = try? await bench.resume().get() else { continue }
             let seconds = Double(left.filter(\.isNumber))
-            #expect(reason.expectedEnd == seconds.map { bench.host.now + .seconds($0) }, "for \(left)")
+            let now = bench.host.now
+            #expect(reason.foretold == seconds.map { ForetoldEnd(now + .seconds($0), said: now) }, "for \(left)")
+            service.reset("GET /v1/jobs/7")
+            service.on("GET /v1/jobs/7", 500, "")
+            guard case .waiting(_, _, let failed)? = try? await bench.resume().get() else { continue }
+            #expect(failed.foretold == reason.foretold, "a poll that failed took it back, for \(left)")
         }
     }
 

@@ -184,7 +184,9 @@ extension AttemptState {
 
 extension WaitReason {
     fileprivate func shifted(by shift: Duration) -> WaitReason {
-        WaitReason(kind, detail: detail, isTrouble: isTrouble, expectedEnd: expectedEnd.map { $0 + shift })
+        WaitReason(
+            kind, detail: detail, isTrouble: isTrouble,
+            foretold: foretold.map { ForetoldEnd($0.end + shift, said: $0.said + shift) })
     }
 }
 

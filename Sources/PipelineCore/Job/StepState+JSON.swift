@@ -92,14 +92,21 @@ extension WaitReason {
     var json: JSON {
         var json: JSONObject = ["kind": .string(kind.rawValue), "detail": JSON(detail)]
         if isTrouble { json["trouble"] = .bool(true) }
-        if let expectedEnd { json["end"] = expectedEnd.json }
+        if let foretold { json["foretold"] = ["end": foretold.end.json, "said": foretold.said.json] }
         return .object(json)
     }
     init?(json: JSON?) {
         guard let kind = json?["kind"]?.string.flatMap(Kind.init(rawValue:)) else { return nil }
         self.init(
             kind, detail: json?["detail"]?.string, isTrouble: json?["trouble"] == .bool(true),
-            expectedEnd: Timestamp(json: json?["end"]))
+            foretold: ForetoldEnd(json: json?["foretold"]))
+    }
+}
+
+extension ForetoldEnd {
+    fileprivate init?(json: JSON?) {
+        guard let end = Timestamp(json: json?["end"]), let said = Timestamp(json: json?["said"]) else { return nil }
+        self.init(end, said: said)
     }
 }
 

@@ -57,14 +57,26 @@ public struct WaitReason: Sendable, Hashable {
     public let detail: String?
     /// True if what was asked last got no answer of use, as `detail` says: the person who waits is told of that.
     public let isTrouble: Bool
-    /// The end of what it waits for by the service's own word; nil where that says nothing of it.
-    public let expectedEnd: Timestamp?
+    /// What the service says of the end; nil where it says nothing of it.
+    public let foretold: ForetoldEnd?
 
     /// A reason to wait; `detail` is a few words that are shown after it.
-    public init(_ kind: Kind, detail: String? = nil, isTrouble: Bool = false, expectedEnd: Timestamp? = nil) {
+    public init(_ kind: Kind, detail: String? = nil, isTrouble: Bool = false, foretold: ForetoldEnd? = nil) {
         self.kind = kind
         self.detail = detail
         self.isTrouble = isTrouble
-        self.expectedEnd = expectedEnd
+        self.foretold = foretold
+    }
+}
+
+/// The end of a remote job by its service's own word.
+public struct ForetoldEnd: Sendable, Hashable, Codable {
+    /// The time when it was said.
+    public let said: Timestamp
+    public let end: Timestamp
+
+    public init(_ end: Timestamp, said: Timestamp) {
+        self.end = end
+        self.said = said
     }
 }

@@ -182,7 +182,7 @@ struct ComputeStage: Stage {
             return try PollPace(given, in: scope)
         }
         let elapsed = (context.now - context.facts.started).seconds
-        var words = words
+        var (checkpoint, words) = (checkpoint, words)
         words.shareSeconds = (context.now - checkpoint.begin(of: context.facts)).seconds
         let isPushed = try await isPushExpected(in: context)
         let situation = PollPace.Situation(
@@ -201,8 +201,10 @@ struct ComputeStage: Stage {
             time = try await shared.aligned(time, floor: floor, checkpoint)
         }
         let wake: WakeCondition = callback == nil ? .at(time) : .callback(orAt: time)
-        let reason = WaitReason(
-            .poll, detail: detail, isTrouble: isTrouble, expectedEnd: words.end(at: context.now, elapsed: elapsed))
+        // A poll that failed says nothing, and takes nothing back.
+        let foretold = words.end(at: context.now, elapsed: elapsed).map { ForetoldEnd($0, said: context.now) }
+        checkpoint.foretold = foretold ?? (checkpoint.failures > 0 ? checkpoint.foretold : nil)
+        let reason = WaitReason(.poll, detail: detail, isTrouble: isTrouble, foretold: checkpoint.foretold)
         return .waiting(checkpoint, until: wake, reason)
     }
 

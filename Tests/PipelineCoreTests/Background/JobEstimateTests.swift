@@ -35,7 +35,11 @@ import Testing
             (.waiting(AttemptState(), .at(.at(900)), WaitReason(.retry)), nil, 900),
             (.waiting(AttemptState(), .at(.at(900)), WaitReason(.poll)), nil, 60),
             // What a service said at the last poll is known to whoever looks.
-            (.waiting(AttemptState(), .at(.at(900)), WaitReason(.poll, expectedEnd: .at(60))), nil, 60),
+            (
+                .waiting(
+                    AttemptState(), .at(.at(900)), WaitReason(.poll, foretold: ForetoldEnd(.at(60), said: .at(0)))),
+                nil, 60
+            ),
         ] as [(StepState, Double?, Double)] {
             let median = try #require(try Self.median(of: state, heldFor: seconds))
             #expect(abs(median - expected) <= 2, "\(state.name) \(seconds ?? 0): \(median)")

@@ -17,7 +17,7 @@ enum Samples {
         .running(AttemptState()), .waiting(AttemptState(), .resume, WaitReason(.interrupted)),
         .waiting(AttemptState(), .callback(orAt: nil), WaitReason(.callback)),
         .waiting(AttemptState(), .callback(orAt: now), WaitReason(.callback)), .succeeded([:]),
-        .waiting(AttemptState(), .at(now), WaitReason(.poll, expectedEnd: now + .seconds(500))),
+        .waiting(AttemptState(), .at(now), WaitReason(.poll, foretold: ForetoldEnd(now + .seconds(500), said: now))),
         .failed(
             StepFailure(
                 "t", hint: "h", service: "s", request: "GET /", status: 404, body: "b", place: "a.json:1:2")),

@@ -60,7 +60,7 @@ package struct JobEstimate: Sendable, Hashable {
                 samples: samples[stage.id] ?? [], subject: stage.subject(in: job.documentScope()),
                 guess: stage.estimate?.constant?.seconds)
             let elapsed = step?.started.map { max(0, (now - $0).seconds) } ?? 0
-            let said = words(StepKey(stage: stage.id)) ?? step?.state.words(at: now)
+            let said = words(StepKey(stage: stage.id)) ?? step?.state.words
             // What was said was said of a moment; since then time has passed.
             let age = said.map { max(0, (now - $0.time).seconds) } ?? 0
             let spoken = said.map(\.words) ?? Estimate.Words()
@@ -92,10 +92,10 @@ package struct JobEstimate: Sendable, Hashable {
 }
 
 extension StepState {
-    /// The service's word of how long a remote job still takes, as of a moment.
-    fileprivate func words(at now: Timestamp) -> JobEstimate.Words? {
-        guard case .waiting(_, _, let reason) = self, let end = reason.expectedEnd else { return nil }
-        return JobEstimate.Words(Estimate.Words(secondsLeft: max(0, (end - now).seconds)), at: now)
+    /// The service's word of how long a remote job still took when it was said.
+    fileprivate var words: JobEstimate.Words? {
+        guard case .waiting(_, _, let reason) = self, let word = reason.foretold else { return nil }
+        return JobEstimate.Words(Estimate.Words(secondsLeft: (word.end - word.said).seconds), at: word.said)
     }
 
     /// The time before which nothing of a step happens: one that its author gave, or the next try; nil where a remote job goes
