@@ -44,18 +44,17 @@ struct UploadChunk: Sendable, Equatable {
     /// short enough to end ever lead anywhere at a service that keeps nothing of a broken one.
     mutating func noteKept(_ wasKept: Bool) {
         defer { handedOver = 0 }
-        // The last of the attempts handed over no more than one append has.
-        let lost = min(handedOver, size ?? .max)
-        let isFirst = pace == nil && safe == nil
-        guard !wasKept, lost > (isFirst ? part : 0) else { return }
-        let half = isFirst ? part : max(lost / 2, Self.least)
-        safe = min(safe ?? .max, part, half)
+        guard !wasKept, handedOver > (pace == nil && safe == nil ? part : 0) else { return }
+        // The last of the attempts handed over no more than one append has, which was more than a part at first.
+        let half = safe == nil && handedOver > part ? part : min(handedOver, size ?? .max) / 2
+        safe = min(safe ?? .max, part, max(half, Self.least))
     }
 
     /// Takes in an append that came to its end: how much ten seconds bring, and that as much and more may be tried again.
     mutating func noteSent(_ count: Int64, in timings: ExchangeTimings) {
         handedOver = 0
-        if let size = safe, size < part { safe = min(part, size * 2) }
+        // Little by little: what is lost at each length that is too much is more than a slow growth costs.
+        if let size = safe, size < part { safe = min(part, size + size / 8) }
         guard pace != nil else { return }
         let seconds = timings.total - timings.connect
         let bytes = seconds > 0 ? Double(count) / seconds * Self.paceSeconds : .infinity
