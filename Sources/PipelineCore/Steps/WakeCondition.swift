@@ -57,7 +57,7 @@ public struct WaitReason: Sendable, Hashable {
     public let detail: String?
     /// True if what was asked last got no answer of use, as `detail` says: the person who waits is told of that.
     public let isTrouble: Bool
-    /// What the service says of the end; nil where it says nothing of it.
+    /// The service's own word of the end; nil where it says nothing of it.
     public let foretold: ForetoldEnd?
 
     /// A reason to wait; `detail` is a few words that are shown after it.
@@ -73,8 +73,10 @@ public struct WaitReason: Sendable, Hashable {
 public struct ForetoldEnd: Sendable, Hashable, Codable {
     /// The time when it was said.
     public let said: Timestamp
+    /// The time by which it is over.
     public let end: Timestamp
 
+    /// The end as it was foretold at a time.
     public init(_ end: Timestamp, said: Timestamp) {
         self.end = end
         self.said = said

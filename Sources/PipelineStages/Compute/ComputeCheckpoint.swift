@@ -24,7 +24,7 @@ struct ComputeCheckpoint: Codable, Sendable {
     /// Without `poll`: true if the answer that accepted the job named no place to ask at and was no end. Nil where no
     /// answer did, for a person said what became of the submit, and in checkpoints of before.
     var isLeftOpen: Bool?
-    /// What the service said last of the job's end.
+    /// The last word of the service on the job's end.
     var foretold: ForetoldEnd?
 
     /// The place where the end of a job without `poll` is to be had, as the answer that showed it to be accepted says.
