@@ -218,7 +218,7 @@ struct OddAnswerTests {
         let captured = await (try bench(service, #", "capture": { "model": "header:X-Model" }"#, to: "a")).run()
         #expect(captured.finished?["model"] == "m1")
         let size = await (try bench(service, #", "verify": { "size": 6 }"#, to: "a")).run()
-        #expect(size.refusal?.contains("it has 5 bytes, and \"verify\" says 6") == true)
+        #expect(size.refusal?.contains("the service announces 5 bytes, and \"verify\" says 6") == true)
         let header = await (try bench(service, #", "verify": { "header": "X-Other" }"#, to: "a")).run()
         #expect(header.refusal?.contains("no digest in the header X-Other") == true)
         #expect(folder.read("a") == small)
