@@ -96,3 +96,12 @@ extension JobSnapshot {
         }.max()
     }
 }
+
+extension JobSnapshot {
+    /// True if the next call of a step sends or reconciles a submit: it asks nothing of the remote job yet, and what the
+    /// submit gives is not known.
+    package func awaitsSubmit(of step: StepKey, in plan: Plan) -> Bool {
+        guard case .remoteJob(submits: true, _)? = plan.stage(step.stage)?.stage.work else { return false }
+        return submits[step]?.phase != .submitted
+    }
+}

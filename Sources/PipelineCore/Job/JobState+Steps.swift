@@ -88,7 +88,7 @@ extension JobState {
         let counts = rules.watch.takeCount(of: key)
         if reason.kind == .poll { marks.steps[key]?.polls += 1 }
         // A call that still reconciles its submit asks for nothing: what a callback says waits for one that does.
-        let callbacks = asksWhenCalled(key) ? snapshot.pushes[key]?.waiting ?? 0 : 0
+        let callbacks = snapshot.awaitsSubmit(of: key, in: table.plan) ? 0 : snapshot.pushes[key]?.waiting ?? 0
         try table.change(key, .woken) { $0.resumes += counts }
         if callbacks > 0 { table.takeCallbacks(callbacks, of: key) }
         if let failure = try Renewal.failure(of: key, after: reason, in: &table) { return try fail(key, failure) }
@@ -100,12 +100,6 @@ extension JobState {
         }
     }
 
-    /// True if the next call of a step asks how far its work is, and does not begin it.
-    private func asksWhenCalled(_ key: StepKey) -> Bool {
-        guard case .remoteJob(submits: true, _)? = table.plan.stage(key.stage)?.stage.work else { return true }
-        return snapshot.submits[key]?.phase == .submitted
-    }
-
     mutating func call(_ key: StepKey, after reason: WaitReason? = nil) {
         guard let stage = table.plan.stage(key.stage), case .running = table.step(key)?.state else { return }
         calls[key] = OpenCall(began: now, urgency: Renewal.urgency(of: key, after: reason, in: table))
@@ -115,7 +109,8 @@ extension JobState {
         switch stage.stage.work {
         case .transfer:
             if let expectation = rules.expectation(ofTransfer: key, in: table) { commands.append(expectation) }
-        case .remoteJob, .local, .wait: if asksWhenCalled(key) { rules.watch.inside.insert(key) }
+        case .remoteJob, .local, .wait:
+            if !snapshot.awaitsSubmit(of: key, in: table.plan) { rules.watch.inside.insert(key) }
         }
         commands.append(.call(key))
     }

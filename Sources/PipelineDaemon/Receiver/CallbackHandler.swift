@@ -33,9 +33,7 @@ struct CallbackHandler: Sendable {
             let found = try await turns.take { () async throws(JournalFailure) in
                 try await journal.snapshot(of: address.job)
             }
-            guard let job = found, job.steps[address.step] != nil else {
-                return .nowhere
-            }
+            guard let job = found, job.steps[address.step] != nil else { return .nowhere }
             return try await answer(push, for: address.step, token: address.token, of: job, at: now)
         } catch {
             log.note("a push for job \(address.job) could not be kept: \(error)", level: .error, job: address.job)
@@ -96,7 +94,8 @@ struct CallbackHandler: Sendable {
         if let condition = callback.condition {
             scope.response = Self.response(of: push).responseValue
             if (try? condition.evaluateCondition(in: scope)) != true {
-                guard Self.isEarly(for: step, of: job, in: plan) else { return .taken }
+                // What it reads of the step may be known only once its submit's response is kept.
+                guard job.awaitsSubmit(of: step, in: plan) else { return .taken }
                 if let early = job.pushes[step]?.early, early.count >= CallbackCount.mostEarly { return .later }
                 response = scope.response.map(sealing.sealed)
             }
@@ -107,13 +106,6 @@ struct CallbackHandler: Sendable {
         log.note(
             "a push for \(step) of job \(id)" + (receipt.isNew ? "" : ", which had come before"), job: id, step: step)
         return .taken
-    }
-
-    /// Returns whether what `match` reads of the step may be known only once its submit's response is kept: a service may
-    /// call before that.
-    private static func isEarly(for step: StepKey, of job: JobSnapshot, in plan: Plan) -> Bool {
-        guard case .remoteJob(submits: true, _) = plan.stage(step.stage)?.stage.work else { return false }
-        return job.submits[step]?.phase != .submitted
     }
 
     /// The values that the document takes out of a push, secrets in them sealed; nil when there are none, or not all.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The turns in which the jobs of callbacks are read, a few at a time: whoever runs jobs reads in the same queue.
+/// The turns in which the jobs of callbacks are read, a few at a time: those who run jobs read in the same queue.
 final class CallbackTurns: Sendable {
     private struct State {
         var free = 4
