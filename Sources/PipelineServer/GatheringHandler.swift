@@ -3,9 +3,13 @@ package import NIOCore
 /// A handler of a server's connections that gathers whole requests: what each of them does about the connection itself.
 package protocol GatheringHandler: ChannelInboundHandler {
     var gatherer: RequestGatherer { get set }
+    /// Of no interest to anybody once the connection has ended, when it is cancelled.
+    var work: Task<Void, Never>? { get }
 }
 
 extension GatheringHandler {
+    package var work: Task<Void, Never>? { nil }
+
     package func channelActive(context: ChannelHandlerContext) {
         gatherer.awaitRequest(context)
         context.fireChannelActive()
@@ -13,6 +17,7 @@ extension GatheringHandler {
 
     package func channelInactive(context: ChannelHandlerContext) {
         gatherer.stopWaiting()
+        work?.cancel()
         context.fireChannelInactive()
     }
 

@@ -77,8 +77,8 @@ private final class ReceiverHandler: GatheringHandler {
     private let answer: @Sendable (IncomingRequest) async -> CallbackResponse
     /// True from a whole request until it is answered.
     private var isAnswering = false
-    /// The question whom a request is for, of no interest when the connection ends.
-    private var recognition: Task<Void, Never>?
+    /// The question whom a request is for that has not come whole.
+    private(set) var work: Task<Void, Never>?
     /// The head of a request whose rest was not in the same bytes: whom it is for is not known yet.
     private var unknownHead: HTTPRequestHead?
     var gatherer = RequestGatherer(bodyLimit: CallbackHandler.bodyLimit, patience: .seconds(30))
@@ -109,16 +109,10 @@ private final class ReceiverHandler: GatheringHandler {
         context.fireChannelReadComplete()
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
-        recognition?.cancel()
-        gatherer.stopWaiting()
-        context.fireChannelInactive()
-    }
-
     /// Who brings the address of a callback is not let go while the rest of it comes.
     private func recognize(_ head: HTTPRequestHead, _ channel: any Channel) {
         let path = Self.path(of: head)
-        recognition = connections.run { [isKnown, connections] in
+        work = connections.run { [isKnown, connections] in
             if await isKnown(path) { connections.keep(channel) }
         }
     }

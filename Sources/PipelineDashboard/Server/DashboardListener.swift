@@ -45,17 +45,11 @@ private final class ConnectionHandler: GatheringHandler {
     /// A form that names a thousand jobs has some 30 KB.
     var gatherer = RequestGatherer(bodyLimit: 256 << 10, patience: .seconds(15))
     /// The task that answers; it ends with the connection.
-    private var work: Task<Void, Never>?
+    private(set) var work: Task<Void, Never>?
 
     init(connections: ConnectionLimiter, answer: @escaping DashboardListener.Answer) {
         self.connections = connections
         self.answer = answer
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        gatherer.stopWaiting()
-        work?.cancel()
-        context.fireChannelInactive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
