@@ -32,10 +32,17 @@ package struct Estimate: Sendable, Hashable {
         /// The end by a service's own word: what it says to be left, else the share that it has done of what takes `elapsed`
         /// seconds so far; nil where it says neither.
         package func end(at now: Timestamp, elapsed: Double) -> Timestamp? {
-            let done = shareSeconds ?? elapsed
-            let rest = share.flatMap { share in share > 0.02 && share <= 1 ? done * (1 - share) / share : nil }
-            guard let seconds = secondsLeft ?? rest, (0...Estimate.longest).contains(seconds) else { return nil }
+            guard let seconds = secondsLeft ?? secondsByShare(elapsed: elapsed),
+                (0...Estimate.longest).contains(seconds)
+            else { return nil }
             return now + .seconds(seconds)
+        }
+
+        /// The seconds left if the rest is done as fast as the share; nil where too little is done to say so.
+        fileprivate func secondsByShare(elapsed: Double) -> Double? {
+            let done = shareSeconds ?? elapsed
+            guard let share, share > 0.02, share < 1, done > 0 else { return nil }
+            return done * (1 - share) / share
         }
     }
 
@@ -128,11 +135,10 @@ package struct Estimate: Sendable, Hashable {
         if let left = words.secondsLeft, left.isFinite {
             add(left, outlook.remainingError, unknown: 0.3, "remaining")
         }
-        let done = words.shareSeconds ?? elapsed
-        if let share = words.share, share > 0.02, share < 1, done > 0 {
+        if let share = words.share, let seconds = words.secondsByShare(elapsed: elapsed) {
             // The less is done, the less it says of the rest.
             let spread = 0.25 + 0.5 * (1 - share)
-            add(done * (1 - share) / share, outlook.progressError, unknown: spread, "progress")
+            add(seconds, outlook.progressError, unknown: spread, "progress")
         }
         return said.min { $0.0.spread < $1.0.spread }
     }
