@@ -69,7 +69,7 @@ final class PostgresOutage: Sendable {
 
     /// Returns whether a connection is kept whose server has not answered for so long: it may be frozen, or a lock of others
     /// in the way. After a quarter of the patience that is told as of a server that is away, and after all of it a worker
-    /// tries another connection too: what froze may be no longer the one that answers.
+    /// leaves it for another connection too: what froze may be no longer the one that answers.
     func allowsSilence(_ silence: Duration, of connection: Connection) -> Bool {
         guard silence >= patience / 4 || state.withLock(\.isGivenUp) else { return true }
         report(.away(place: place, reason: "it takes connections and does not answer"), of: connection)

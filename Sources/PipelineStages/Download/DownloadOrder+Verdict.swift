@@ -20,6 +20,11 @@ extension DownloadOrder {
         return nil
     }
 
+    /// Says that a service promises another number of bytes than the wanted one.
+    func complaint(aboutSize announced: Int64) -> String {
+        "the service announces \(announced) bytes, and \"verify\" says \(wanted.size ?? announced)"
+    }
+
     /// Only one that was named too late to run with the bytes is read from the file.
     ///
     /// What the service says of its own accord is about what it sent; a header that the author chose may be about either.

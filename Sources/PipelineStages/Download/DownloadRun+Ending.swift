@@ -73,7 +73,7 @@ extension DownloadRun {
             "the downloaded file is not the one that was wanted: \(complaint)", answer, of: rendered,
             hint: isLast
                 ? "it was so twice, and nothing was kept: the file at the service, or what is known of it, is wrong"
-                : "nothing of it was kept; the next try fetches it anew",
+                : "nothing of it was kept; the next try fetches it again",
             in: context)
         return .failed(AttemptFailure(failure, kind: isLast ? .definite : .answered))
     }

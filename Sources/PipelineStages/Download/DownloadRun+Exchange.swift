@@ -57,8 +57,7 @@ extension DownloadRun {
         case .failed(let failure): throw order.local(failure)
         case .lackOfRoom(let lack, let path): throw order.noRoom(lack, path)
         case .otherSize(let total):
-            let complaint = "the service announces \(total) bytes, and \"verify\" says \(order.wanted.size ?? total)"
-            throw try await reject(complaint, order.requests.answer(of: response), of: rendered)
+            throw try await reject(order.complaint(aboutSize: total), order.requests.answer(of: response), of: rendered)
         case .foreignCoding(let coding):
             throw order.definite(
                 "the service sent the file coded as '\(coding)', although it was asked for as it is",

@@ -34,7 +34,7 @@ import Testing
             (.waiting(AttemptState(), .at(.at(900)), WaitReason(.closed)), nil, 900),
             (.waiting(AttemptState(), .at(.at(900)), WaitReason(.retry)), nil, 900),
             (.waiting(AttemptState(), .at(.at(900)), WaitReason(.poll)), nil, 60),
-            // What a service said at the last poll is known to whoever looks.
+            // What a service said at the last poll is known to all who look.
             (
                 .waiting(
                     AttemptState(), .at(.at(900)), WaitReason(.poll, foretold: ForetoldEnd(.at(60), said: .at(0)))),

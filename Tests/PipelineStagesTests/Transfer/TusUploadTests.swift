@@ -291,7 +291,7 @@ struct TusUploadTests {
         #expect(lengths.count == 13)
     }
 
-    /// The first part went with each creation anew: 280 MB for 20, and 56 uploads of nothing at the service.
+    /// The first part went with each creation again: 280 MB for 20, and 56 uploads of nothing at the service.
     @Test("gets through a line that breaks after less than a part, also where nothing of a broken append is kept")
     func brokenLine() async throws {
         let service = try TusService(
