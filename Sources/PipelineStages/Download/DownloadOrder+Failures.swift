@@ -72,6 +72,19 @@ extension DownloadOrder {
         }
     }
 
+    /// An answer that is something else than the file of which a part is held, as a gateway's page is: the part stays.
+    func unrelated(_ response: HTTPExchangeResponse, _ rendered: RenderedRequest) -> StageFailure {
+        let kind = response.headers[.contentType].map { " (\($0))" } ?? ""
+        let failure = requests.failure(
+            "\(requests.name(of: rendered.description.url)) sent something else\(kind) in the place of the file: of "
+                + "another length, and of no version",
+            requests.answer(of: response), of: rendered,
+            hint: "what had come is kept; if the file at the service has changed, '\(context.facts.restartCommand)' "
+                + "fetches it from its beginning",
+            in: context)
+        return .failed(AttemptFailure(failure, kind: .answered, retryAfter: response.retryAfter(now: context.now)))
+    }
+
     func exists(_ path: String, _ what: String) -> StageFailure {
         let failure = DownloadStage.taken(what, path)
         return definite(failure.title, hint: failure.hint)

@@ -19,6 +19,8 @@ final class DownloadReceiver: Sendable {
         case restart(String)
         /// It is no file: the answer is in memory.
         case answer
+        /// It is something else in the place of the file.
+        case unrelated
         /// A file has the name already, and may not be replaced.
         case exists(path: String)
         case busy(path: String)
@@ -181,6 +183,9 @@ final class DownloadReceiver: Sendable {
         case .answer:
             state.outcome = .answer
             return .memory
+        case .unrelated:
+            state.outcome = .unrelated
+            return .stop
         case .restart(let reason):
             state.outcome = .restart(reason)
             return .stop

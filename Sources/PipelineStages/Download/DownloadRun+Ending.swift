@@ -1,4 +1,3 @@
-import CLibrary
 import JSONPath
 import PipelineCore
 import PipelineHTTP

@@ -1,4 +1,3 @@
-import CLibrary
 import HTTPTypes
 import JSONPath
 import PipelineCore
@@ -50,6 +49,7 @@ extension DownloadRun {
         case .none: throw order.definite("the answer had no head")
         case .restart(let reason): return .restart(reason)
         case .answer: throw await order.refusal(response, rendered)
+        case .unrelated: throw order.unrelated(response, rendered)
         case .busy(let path): throw order.busy(path)
         case .kept(let path, let keeper):
             throw ResultFile.kept(

@@ -36,6 +36,8 @@ struct DownloadSession: Sendable, Equatable {
         case restart(String)
         /// No file: an answer to be judged.
         case answer
+        /// Something else in the place of the file: what is held stays.
+        case unrelated
     }
 
     /// True if it asks for the first bytes.
@@ -78,7 +80,20 @@ struct DownloadSession: Sendable, Equatable {
             if asksForRest || asksForStart, head.headerFields[.contentRange] != nil {
                 return .restart("the service sent a part as if it were the whole")
             }
+            if isUnrelated(head.headerFields) { return .unrelated }
             return .whole(total: Self.length(head.headerFields))
+        }
+    }
+
+    /// Returns whether a whole that came instead of the rest is no other version of the file, which would have the new
+    /// one's validator (RFC 9110, section 13.1.5), but something in its place, as the page of a gateway is: it names no
+    /// version where what is held has one, and is of another length.
+    private func isUnrelated(_ headers: HTTPFields) -> Bool {
+        guard asksForRest, let total, Self.length(headers) != total else { return false }
+        return switch validator {
+        case .entityTag: headers[.eTag] == nil
+        case .modified: headers[.lastModified] == nil && headers[.eTag] == nil
+        case nil: false
         }
     }
 

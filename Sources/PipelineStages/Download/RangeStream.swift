@@ -59,6 +59,7 @@ struct RangeStream: Sendable {
                 case .whole: return .restart("the service sent the whole file where a range was asked for")
                 case .nothingMore: return .restart("the service has fewer bytes than it said")
                 case .answer, nil: return .failed(await order.refusal(response, rendered))
+                case .unrelated: return .failed(order.unrelated(response, rendered))
                 }
             }
         }
@@ -102,7 +103,7 @@ struct RangeStream: Sendable {
                     return switch verdict {
                     case .rest: .writeToDescriptor(descriptor, offset: session.held)
                     case .answer: .memory
-                    case .whole, .nothingMore, .restart: .stop
+                    case .whole, .nothingMore, .restart, .unrelated: .stop
                     }
                 }))
     }

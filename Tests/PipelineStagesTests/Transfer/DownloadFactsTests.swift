@@ -154,7 +154,7 @@ struct DownloadFactsTests {
                 206, ["Content-Type": "multipart/byteranges; boundary=x"],
                 .restart("the service sent several ranges where one was asked for")
             ),
-            (200, ["Content-Length": "120"], .whole(total: 120)),
+            (200, ["Content-Length": "120", "ETag": "\"b\""], .whole(total: 120)),
             (416, ["Content-Range": "bytes */50"], .restart("the service has 50 bytes, and had announced 100")),
             (416, ["Content-Range": "bytes */50", "ETag": "\"a\""], .nothingMore),
             (
@@ -168,8 +168,10 @@ struct DownloadFactsTests {
                 .restart("the service sent another range than it said")
             ),
             (206, ["Content-Range": "bytes 50-119/*"], .restart("the file at the service has changed")),
-            (200, ["Content-Length": "120", "Transfer-Encoding": "chunked"], .whole(total: nil)),
-            (200, ["Content-Length": "-1"], .whole(total: nil)),
+            (200, ["Content-Length": "120", "Transfer-Encoding": "chunked", "ETag": "\"b\""], .whole(total: nil)),
+            (200, ["Content-Length": "-1", "ETag": "\"a\""], .whole(total: nil)),
+            (200, ["Content-Length": "100"], .whole(total: 100)),
+            (200, ["Content-Length": "120"], .unrelated), (200, [:], .unrelated),
             (
                 200, ["Content-Length": "50", "Content-Range": "bytes 50-99/100"],
                 .restart("the service sent a part as if it were the whole")

@@ -103,6 +103,26 @@ struct DownloadTests {
         #expect(warnings.count == 1 && warnings[0].contains("the service sent the whole, not the rest"), "\(warnings)")
     }
 
+    /// A page that a gateway gave once for the rest had the whole part thrown away.
+    @Test("keeps what it has when something else comes in the place of the file", arguments: [1, 4])
+    func somethingElse(streams: Int) async throws {
+        let service = try FileService(content) { $0.cuts = streams == 1 ? [9 << 20] : [20 << 20, 1 << 20, 99] }
+        let bench = try bench(service, #", "parallel": \#(streams)"#)
+        _ = await bench.resume()
+        let before = service.sent
+        service.change { state in
+            state.cuts = []
+            state.answers = [.status(200, headers: [("Content-Type", "text/html")], body: "<html>Sign in</html>")]
+        }
+        let failed = await bench.resume().failedTry
+        #expect(failed?.kind == .answered)
+        #expect(failed?.failure.title.contains("sent something else (text/html) in the place of the file") == true)
+        #expect(await bench.run().finished != nil)
+        #expect(folder.read("out/mesh.obj") == content)
+        if streams == 1 { #expect(service.sent == before + 1 << 20) }
+        #expect(bench.state.warnings.isEmpty)
+    }
+
     /// A server that took no notice of If-Range, and named no version in its part, had the two joined.
     @Test("begins again when a part does not say of which version it is", arguments: [1, 4])
     func unnamedPart(streams: Int) async throws {
