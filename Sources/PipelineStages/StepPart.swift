@@ -9,30 +9,27 @@ package struct StepPart: Sendable, Hashable {
     /// True if it is the whole result, checked, of which nothing is missing but its name.
     package let isWhole: Bool
 
-    /// Nil for a step that writes none, and where none is there. A file of another length than the whole result is
-    /// none: somebody else has begun it since.
-    package init?(of step: StepRecord, in job: JobRecord) {
-        guard let checkpoint = step.checkpoint else { return nil }
+    /// Nil for a step that writes none, and where none is there. Another's file is none, nor is one of another length than
+    /// the whole result: somebody else has begun it since.
+    package init?(of key: StepKey, in job: JobSnapshot) {
+        guard let checkpoint = job.steps[key]?.checkpoint else { return nil }
         if let download = try? CheckpointCoding<DownloadCheckpoint>.json.decode(checkpoint) {
             guard let target = download.target else { return nil }
-            let endings = [PartEnding.own(ofItem: job.itemLabel), PartEnding.usual]
-            self.init(target, at: endings.map { target + $0 }, length: download.verified?.bytes)
+            let name = PartName(key, of: job.record.id, item: job.record.itemLabel)
+            self.init(target, at: name.path(for: target, isBegun: true), length: download.verified?.bytes)
         } else if let request = try? CheckpointCoding<RequestStage.Checkpoint>.json.decode(checkpoint),
             let pages = request.paging, let target = pages.target, let path = pages.partPath
         {
-            self.init(target, at: [path], length: pages.isWhole ? pages.length : nil)
+            self.init(target, at: path, length: pages.isWhole ? pages.length : nil)
         } else {
             return nil
         }
     }
 
-    /// - Parameters:
-    ///   - paths: those that it may have; the first that is there is it.
-    ///   - length: that of a whole one; nil while it is not whole.
-    private init?(_ target: String, at paths: [String], length: Int64?) {
-        let files = paths.compactMap { path in Self.size(path).map { (path: path, size: $0) } }
-        guard let file = files.first, length == nil || length == file.size else { return nil }
-        path = file.path
+    /// - Parameter length: that of a whole one; nil while it is not whole.
+    private init?(_ target: String, at path: String, length: Int64?) {
+        guard let size = Self.size(path), length == nil || length == size else { return nil }
+        self.path = path
         self.target = target
         isWhole = length != nil
     }

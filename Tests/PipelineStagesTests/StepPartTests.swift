@@ -18,7 +18,8 @@ struct StepPartTests {
             started: Timestamp(milliseconds: 0), source: "", sourceName: "", digest: "", inputs: [:], environment: [:],
             folders: JobFolders(document: "/", output: folder.path), overwrites: false)
         if item != nil { record.item = BatchItem(batch: JobID("01batch"), key: "a") }
-        return StepPart(of: step, in: record)
+        let key = StepKey(stage: "download")
+        return StepPart(of: key, in: JobSnapshot(record: record, steps: [key: step], mode: .attached))
     }
 
     private func download(verified bytes: Int64?) -> DownloadCheckpoint {
@@ -41,8 +42,8 @@ struct StepPartTests {
     func item() throws {
         folder.write("m.obj.part", [1, 2, 3])
         #expect(try part(download(verified: 3), item: "7")?.path == folder.path + "/m.obj.part")
-        folder.write("m.obj.7-01batch.part", [1, 2, 3])
-        #expect(try part(download(verified: 3), item: "7")?.path == folder.path + "/m.obj.7-01batch.part")
+        folder.write("m.obj.7-01batch-download.part", [1, 2, 3])
+        #expect(try part(download(verified: 3), item: "7")?.path == folder.path + "/m.obj.7-01batch-download.part")
         #expect(try part(download(verified: 3))?.path == folder.path + "/m.obj.part")
     }
 

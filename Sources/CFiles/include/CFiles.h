@@ -14,4 +14,14 @@ int files_exchange(const char *first, const char *second);
 /// Gives 0, or -1 and errno.
 int files_reserve(int descriptor, long long start, long long length);
 
+/// Gives an open file an extended attribute (fsetxattr(2)). Gives 0, or -1 and errno: of a file system without them ENOTSUP.
+int files_set_attribute(int descriptor, const char *name, const void *value, unsigned long length);
+
+/// Takes an extended attribute from an open file (fremovexattr(2)). Gives 0, or -1 and errno.
+int files_remove_attribute(int descriptor, const char *name);
+
+/// Reads an extended attribute of what stands under a name, which is not followed (lgetxattr(2)). Gives its length, or -1
+/// and errno.
+long files_attribute(const char *path, const char *name, void *value, unsigned long room);
+
 #endif

@@ -46,7 +46,8 @@ extension DownloadOrder {
         at path: String?
     ) -> StageFailure {
         if case .localWrite(let code, let written) = failure.reason {
-            let named = written.isEmpty ? (path.map(partPath(of:)) ?? "the file") : written
+            let named =
+                written.isEmpty ? (path.map { context.partName.path(for: $0, isBegun: true) } ?? "the file") : written
             return local(FileFailure(action: "write", path: named, code: code))
         }
         var rendered = rendered

@@ -90,11 +90,10 @@ extension DownloadOrder {
     /// The part of an earlier try, locked; nil when it is gone.
     func openExisting(_ path: String) throws(StageFailure) -> PartFile? {
         do throws(PartFile.OpenFailure) {
-            return try context.openPart(path, isFresh: false, creates: false)
+            return try context.openPart(path)
         } catch {
             switch error {
             case .busy: throw busy(path)
-            case .kept: return nil
             case .file(let failure):
                 if failure.code == ENOENT { return nil }
                 throw local(failure)

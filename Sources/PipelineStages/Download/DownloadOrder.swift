@@ -13,12 +13,10 @@ struct DownloadOrder: Sendable {
     let streams: Int
     /// The statuses that count as success; nil for the usual ones.
     let expected: StatusSet?
-    /// The end of the part's name, after that of the file.
-    let partEnding: String
 
     init(
         stage: DownloadStage, context: StageContext<DownloadCheckpoint>, place: OutputPath,
-        wanted: VerifyDefinition.Values, replaces: Bool, streams: Int, expected: StatusSet?, partEnding: String
+        wanted: VerifyDefinition.Values, replaces: Bool, streams: Int, expected: StatusSet?
     ) {
         self.stage = stage
         self.context = context
@@ -27,7 +25,6 @@ struct DownloadOrder: Sendable {
         self.replaces = replaces
         self.streams = streams
         self.expected = expected
-        self.partEnding = partEnding
     }
 
     var requests: StageRequests { stage.requests }
@@ -39,11 +36,10 @@ struct DownloadOrder: Sendable {
         }
     }
 
-    /// The part of a file of that path.
-    func partPath(of path: String) -> String { path + partEnding }
-
     /// The part of a download that stands there; nil while its file has no name.
-    func partPath(at checkpoint: DownloadCheckpoint) -> String? { checkpoint.target.map(partPath(of:)) }
+    func partPath(at checkpoint: DownloadCheckpoint) -> String? {
+        checkpoint.target.map { context.partName.path(for: $0, isBegun: checkpoint.isBegun) }
+    }
 
     /// The next exchange of a download that stands there.
     func session(of checkpoint: DownloadCheckpoint) -> DownloadSession {

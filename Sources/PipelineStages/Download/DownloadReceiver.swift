@@ -24,8 +24,6 @@ final class DownloadReceiver: Sendable {
         /// A file has the name already, and may not be replaced.
         case exists(path: String)
         case busy(path: String)
-        /// The result of another step of the job waits in the place of the part.
-        case kept(path: String, by: StepKey)
         case lackOfRoom(PartFile.LackOfRoom, path: String)
         /// The head promises another number of bytes than the author wants.
         case otherSize(Int64)
@@ -261,7 +259,6 @@ final class DownloadReceiver: Sendable {
         } catch {
             switch error {
             case .busy: state.outcome = .busy(path: path)
-            case .kept(let keeper): state.outcome = .kept(path: path, by: keeper)
             case .file(let failure): state.outcome = .failed(failure)
             }
             return .stop

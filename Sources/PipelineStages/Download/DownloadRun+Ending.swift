@@ -95,7 +95,6 @@ extension DownloadRun {
         _ verified: DownloadCheckpoint.Verified
     ) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
         guard let path = checkpoint.target, let partPath = order.partPath(at: checkpoint) else { return nil }
-        if context.keeper(ofPart: partPath) == nil { context.keepPart(partPath) }
         if order.stage.unpack != nil, let captures = try await resumeUnpacked(verified) { return .finished(captures) }
         if let part = try order.openExisting(partPath), part.size == verified.bytes,
             try order.isFile(partPath, verified)

@@ -16,9 +16,7 @@ extension DownloadRun {
             url: rendered.description.url, comparesExisting: comparesExisting,
             refusesByHead: order.stage.definition.fail.isEmpty, wanted: order.wanted, checkpoint: checkpoint,
             part: part, digests: digests,
-            open: { (path) throws(PartFile.OpenFailure) in
-                try context.openPart(order.partPath(of: path), isFresh: true)
-            },
+            open: { (path) throws(PartFile.OpenFailure) in try context.openNewPart(of: path) },
             owner: order.owner(of:)
         ) { context.now }
         let sink = receiver.sink { received, total in
@@ -51,9 +49,6 @@ extension DownloadRun {
         case .answer: throw await order.refusal(response, rendered)
         case .unrelated: throw order.unrelated(response, rendered)
         case .busy(let path): throw order.busy(path)
-        case .kept(let path, let keeper):
-            throw ResultFile.kept(
-                order.partPath(of: path), by: keeper, service: order.requests.service?.name, in: context)
         case .failed(let failure): throw order.local(failure)
         case .lackOfRoom(let lack, let path): throw order.noRoom(lack, path)
         case .otherSize(let total):

@@ -35,7 +35,7 @@ struct DownloadStage: Stage {
         let order = DownloadOrder(
             stage: self, context: context, place: place, wanted: try await wanted(in: context),
             replaces: try await replaces(in: context), streams: try await context.value(of: parallel),
-            expected: try await expected(in: context), partEnding: try await partEnding(in: place, checkpoint, context))
+            expected: try await expected(in: context))
         var run = DownloadRun(order, from: checkpoint)
         // The transport may hold the file a moment longer than the try lasts; the next try must find it free.
         defer { run.part?.unlock() }
@@ -69,17 +69,6 @@ struct DownloadStage: Stage {
         case .file(let path): path
         case .folder(let path): unpack == nil ? nil : path
         }
-    }
-
-    /// The end of the part's name. Where the service names the file, it may give other items of a batch the same name.
-    private func partEnding(
-        in place: OutputPath, _ checkpoint: DownloadCheckpoint, _ context: StageContext<DownloadCheckpoint>
-    ) async throws(StageFailure) -> String {
-        if case .file(let path) = place { return try await context.partEnding(of: path) }
-        // A download that an earlier version began goes on in the part that it has.
-        let own = context.ownPartEnding
-        guard let path = checkpoint.target, checkpoint.covered > 0 else { return own }
-        return access(path + own, F_OK) != 0 && access(path + ".part", F_OK) == 0 ? ".part" : own
     }
 
     private func place(in context: StageContext<DownloadCheckpoint>) async throws(StageFailure) -> OutputPath {

@@ -96,7 +96,6 @@ struct DownloadUnpacking {
                     throw try ResultFile.setAside(
                         part, writer, target, order.requests.service?.name, in: order.context)
                 }
-                order.context.keepPart(part.path)
                 throw order.definite(
                     "something different is at \(target) already, and is not replaced",
                     hint:

@@ -26,16 +26,6 @@ extension StageContext {
         return try await otherItem(writing: path, isFolder: isFolder).map { .item($0) }
     }
 
-    /// See ``PartEnding/own(ofItem:)``.
-    var ownPartEnding: String { PartEnding.own(ofItem: itemLabel) }
-
-    /// Takes a path for the step's result and returns the ending of its part: where the file is another item's, so is the
-    /// part of the usual name.
-    func partEnding(of path: String) async throws(StageFailure) -> String {
-        let other = try await otherItem(writing: path, isFolder: false)
-        return other == nil ? PartEnding.usual : ownPartEnding
-    }
-
     private func otherItem(writing path: String, isFolder: Bool) async throws(StageFailure) -> String? {
         guard itemLabel != nil else { return nil }
         let path = Folder.realPath(of: path)

@@ -23,8 +23,6 @@ final class PartFile: Sendable {
     enum OpenFailure: Error, Sendable {
         /// Somebody else holds its lock; who, if that is told.
         case busy(PartLabel?)
-        /// The whole result of another step of the job waits there.
-        case kept(StepKey)
         case file(FileFailure)
     }
 
@@ -235,6 +233,7 @@ final class PartFile: Sendable {
         guard isStillThere else { throw FileFailure(action: "rename", path: path, code: ENOENT) }
         let change = NameChange(from: path, to: target, isFolder: false)
         guard try change.perform(replaces: replaces) == .done else { return .nameTaken }
+        PartLabel.takeOff(descriptor)
         // Of two names of one file, which a crash can leave, rename(2) removes neither.
         if isStillThere { unlink(path) }
         try Folder.sync(Folder.containing(target))

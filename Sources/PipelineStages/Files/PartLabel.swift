@@ -1,19 +1,22 @@
+import CFiles
 import CLibrary
 import Crypto
+import PipelineCore
 
-/// Whose a locked part file is, for those who find it locked: a lock on one byte far behind its end, whose place is made
-/// from the owner's name.
+/// Whose a part file is, for those who find it: as long as it is open a lock on one byte far behind its end, whose place
+/// is made from the owner's name, and for as long as it is a part an attribute with the number of that place.
 ///
-/// It keeps nobody out; the part's own lock does. Like that it belongs to the open file and ends with it (OFD locks,
-/// fcntl(2)). A system or a file system without such locks tells nobody.
+/// They keep nobody out; the part's own lock does. The label's lock, like that, belongs to the open file and ends with it
+/// (OFD locks, fcntl(2)); the attribute stays (xattr(7)). A system or a file system without either tells nobody.
 struct PartLabel: Sendable, Hashable {
     private let place: Int64
 
     private static let first: Int64 = 1 << 61
     private static let count: Int64 = 1 << 61
 
-    /// - Parameter owner: what tells the owner from all others, over restarts: its job and step.
-    init(_ owner: [String]) {
+    /// The label of what a step of a job receives: the same over restarts, and no other's.
+    init(_ step: StepKey, of job: JobID) {
+        let owner = [job.text, step.description]
         let digest = Array(SHA256.hash(data: Array(owner.map { "\($0.utf8.count):\($0)" }.joined().utf8)))
         let number = digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         place = Self.first + Int64(number % UInt64(Self.count - 1))
@@ -22,7 +25,27 @@ struct PartLabel: Sendable, Hashable {
     private init(place: Int64) { self.place = place }
 
     /// Says that an open file is its owner's.
-    func put(on descriptor: Int32) { Self.call(descriptor, Self.set, F_WRLCK, place, 1) }
+    func put(on descriptor: Int32) {
+        Self.call(descriptor, Self.set, F_WRLCK, place, 1)
+        withUnsafeBytes(of: place.bigEndian) { bytes in
+            _ = files_set_attribute(descriptor, Self.attribute, bytes.baseAddress, UInt(bytes.count))
+        }
+    }
+
+    /// Says that an open file is a part no more.
+    static func takeOff(_ descriptor: Int32) { _ = files_remove_attribute(descriptor, attribute) }
+
+    /// Whose the part under a path is, open or not; nil for a file that is nobody's part, or doesn't say so.
+    init?(ofFileAt path: String) {
+        var place: Int64 = 0
+        let length = withUnsafeMutableBytes(of: &place) { bytes in
+            files_attribute(path, Self.attribute, bytes.baseAddress, UInt(bytes.count))
+        }
+        guard length == MemoryLayout<Int64>.size else { return nil }
+        self.place = Int64(bigEndian: place)
+    }
+
+    private static let attribute = "user.pipeline.part"
 
     /// Takes back what ``put(on:)`` said.
     static func remove(from descriptor: Int32) { call(descriptor, set, F_UNLCK, first, count - 1) }

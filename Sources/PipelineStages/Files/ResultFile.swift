@@ -13,8 +13,7 @@ enum ResultFile {
         _ bytes: [UInt8], to path: String, replaces: Bool = false, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> WrittenFile {
         let digest = Array(SHA256.hash(data: bytes))
-        let ending = try await context.partEnding(of: path)
-        let part = try open(path + ending, in: context)
+        let part = try openNew(of: path, in: context)
         try reading(in: context) { () throws(FileFailure) in
             try writeAll(bytes, to: part)
             try part.sync()
@@ -56,7 +55,7 @@ enum ResultFile {
             if !isSame, let writer { throw try setAside(part, writer, written.path, service, in: context) }
             let isReplaced = try await isSame ? false : replaceOwn(part, written.path, in: context)
             if !isReplaced {
-                if isSame || !keepsPart { part.remove() } else { context.keepPart(part.path) }
+                if isSame || !keepsPart { part.remove() }
                 guard isSame else { throw taken(written.path, keepsPart ? part : nil, service, in: context) }
             }
         }
@@ -95,19 +94,16 @@ enum ResultFile {
         in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> StageFailure {
         let step = context.facts.step
-        let aside: String
+        let aside = context.partName.ownPath(for: path)
         let owner: String
         let remedy: String
         switch writer {
         case .step(let other):
-            aside = "\(path).\(step.stage)\(step.item.map { "-\($0)" } ?? "").part"
             owner = "what \(other.words) of this job has written"
-            remedy = advice(to: step, against: other)
+            remedy = advice(to: context.facts.step, against: other)
         case .item(let key):
-            aside = path + context.ownPartEnding
             owner = "the file of the item '\(key)'"
             remedy = "let \"to\" differ, for example by ${{ job.item }}"
-            context.keepPart(aside)
         }
         if part.path != aside {
             _ = try reading(in: context) { () throws(FileFailure) in try part.rename(to: aside, replaces: true) }
@@ -136,31 +132,33 @@ enum ResultFile {
         return digest == written.sha256
     }
 
-    /// Opens and locks a part.
+    /// Makes and locks a new part of a file.
+    static func openNew<Checkpoint>(
+        of path: String, in context: StageContext<Checkpoint>
+    ) throws(StageFailure) -> PartFile {
+        try opening(path, in: context) { () throws(PartFile.OpenFailure) in try context.openNewPart(of: path) }
+    }
+
+    /// Opens and locks a part that is there.
     static func open<Checkpoint>(
-        _ path: String, isFresh: Bool = true, creates: Bool = true, in context: StageContext<Checkpoint>
+        _ path: String, in context: StageContext<Checkpoint>
+    ) throws(StageFailure) -> PartFile {
+        try opening(path, in: context) { () throws(PartFile.OpenFailure) in try context.openPart(path) }
+    }
+
+    private static func opening<Checkpoint>(
+        _ path: String, in context: StageContext<Checkpoint>, _ open: () throws(PartFile.OpenFailure) -> PartFile
     ) throws(StageFailure) -> PartFile {
         do throws(PartFile.OpenFailure) {
-            return try context.openPart(path, isFresh: isFresh, creates: creates)
+            return try open()
         } catch {
             switch error {
-            case .kept(let keeper): throw kept(path, by: keeper, in: context)
             case .busy:
                 let failure = StepFailure("another process writes \(path)", place: context.facts.place)
                 throw .failed(AttemptFailure(failure, kind: .answered))
             case .file(let failure): throw Self.failure(failure, in: context)
             }
         }
-    }
-
-    /// The failure of a step whose part would take the place of another's whole result.
-    static func kept<Checkpoint>(
-        _ path: String, by keeper: StepKey, service: String? = nil, in context: StageContext<Checkpoint>
-    ) -> StageFailure {
-        .definite(
-            StepFailure(
-                context.redact("\(path) is the result of \(keeper.words) of this job"),
-                hint: advice(to: context.facts.step, against: keeper), service: service, place: context.facts.place))
     }
 
     private static func writeAll(_ bytes: [UInt8], to part: PartFile) throws(FileFailure) {
@@ -193,15 +191,23 @@ enum ResultFile {
 }
 
 extension StageContext {
-    /// Whose part files are that this step writes.
-    var partLabel: PartLabel { PartLabel([facts.job.text, facts.step.description]) }
+    /// The names of the parts that this step writes.
+    var partName: PartName { PartName(facts.step, of: facts.job, item: itemLabel) }
 
-    /// Opens and locks a part of the step, unless another step's result waits under the name.
-    func openPart(
-        _ path: String, isFresh: Bool, creates: Bool = true
-    ) throws(PartFile.OpenFailure) -> PartFile {
-        if let keeper = keeper(ofPart: path), access(path, F_OK) == 0 { throw .kept(keeper) }
-        return try PartFile.open(path, isFresh: isFresh, creates: creates, label: partLabel)
+    /// Makes and locks a new part of a file, under the step's own name where somebody else has just taken the usual one.
+    func openNewPart(of target: String) throws(PartFile.OpenFailure) -> PartFile {
+        let (path, own) = (partName.path(for: target, isBegun: false), partName.ownPath(for: target))
+        do throws(PartFile.OpenFailure) {
+            return try PartFile.open(path, isFresh: true, label: partName.label)
+        } catch {
+            guard case .busy = error, path != own else { throw error }
+            return try PartFile.open(own, isFresh: true, label: partName.label)
+        }
+    }
+
+    /// Opens and locks a part of the step that is there.
+    func openPart(_ path: String) throws(PartFile.OpenFailure) -> PartFile {
+        try PartFile.open(path, isFresh: false, creates: false, label: partName.label)
     }
 
     /// The absolute path of a `to` that names a file. What came from a response gives a name, never a folder.

@@ -10,9 +10,9 @@ struct ItemFile {
     private(set) var length: Int64
     private var hasher = SHA256()
 
-    /// A new file; what stands there is replaced.
-    init<Checkpoint>(new path: String, in context: StageContext<Checkpoint>) throws(StageFailure) {
-        part = try ResultFile.open(path, in: context)
+    /// A new part of the file that is to stand under `target`.
+    init<Checkpoint>(of target: String, in context: StageContext<Checkpoint>) throws(StageFailure) {
+        part = try ResultFile.openNew(of: target, in: context)
         length = 0
     }
 
@@ -58,7 +58,7 @@ struct ItemFile {
         _ path: String, in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> PartFile? {
         do throws(StageFailure) {
-            return try ResultFile.open(path, isFresh: false, creates: false, in: context)
+            return try ResultFile.open(path, in: context)
         } catch {
             if access(path, F_OK) != 0, errno == ENOENT { return nil }
             throw error

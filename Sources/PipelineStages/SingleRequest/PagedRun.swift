@@ -139,9 +139,9 @@ struct PagedRun {
             }
             if let file, !file.part.hasOtherNames { return }
             file = nil
-            let part = target + (try await context.partEnding(of: target))
-            checkpoint = PagingCheckpoint(target: target, part: part)
-            file = try ItemFile(new: part, in: context)
+            let new = try ItemFile(of: target, in: context)
+            checkpoint = PagingCheckpoint(target: target, part: new.part.path)
+            file = new
         } else if keepsItems {
             kept = Array((checkpoint.kept ?? "").utf8)
             committedBytes = kept.count

@@ -76,9 +76,9 @@ struct UnpackedDownloadTests {
         bench.state.writers = ["\(folder.path)/model/other.obj": StepKey(stage: "other")]
         let failure = await bench.resume().failedTry?.failure
         #expect(failure?.title.contains("/model is what stage 'other' of this job has written") == true)
-        #expect(failure?.hint?.contains("waits as \(folder.path)/model.move.part") == true)
+        #expect(failure?.hint?.contains("waits as \(folder.path)/model.01job-move.part") == true)
         #expect(folder.read("model/other.obj") == Array("v 2".utf8))
-        #expect(folder.read("model.move.part") == archive)
+        #expect(folder.read("model.01job-move.part") == archive)
     }
 
     @Test("never takes the job's own folder for its place")

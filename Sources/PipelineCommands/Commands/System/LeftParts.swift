@@ -74,8 +74,8 @@ struct LeftParts {
     }
 
     private mutating func add(_ job: OwnedJob) {
-        for step in job.snapshot.steps.values where Self.mayHavePart(step) {
-            guard let part = StepPart(of: step, in: job.snapshot.record) else { continue }
+        for (key, step) in job.snapshot.steps where Self.mayHavePart(step) {
+            guard let part = StepPart(of: key, in: job.snapshot) else { continue }
             let claim = Self.claim(part, job)
             if let earlier = claims[part.path], earlier.rank >= claim.rank { continue }
             claims[part.path] = claim
