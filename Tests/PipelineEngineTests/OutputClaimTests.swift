@@ -33,21 +33,4 @@ struct OutputClaimTests {
         #expect(claims.claim("/mod", isFolder: true, for: second) == nil)
         #expect(claims.claim("/model", isFolder: false, for: second) == nil)
     }
-
-    @Test("are not taken by a part while another step's result waits there")
-    func parts() {
-        claims.keepPart("/a.part", for: first)
-        #expect(claims.keeper(ofPart: "/a.part", besides: first) == nil)
-        #expect(claims.keeper(ofPart: "/a.part", besides: second) == first)
-        claims.write([WrittenFile(path: "/a", bytes: 1, sha256: nil)], by: first)
-        #expect(claims.keeper(ofPart: "/a.part", besides: second) == nil)
-    }
-
-    /// A download to `o` took away the result `o.part`, and the job succeeded.
-    @Test("are not taken by a part either that has the name of another step's result")
-    func resultNamedAsPart() {
-        claims.write([WrittenFile(path: "/o.part", bytes: 1, sha256: nil)], by: first)
-        claims.end(first, succeeded: true)
-        #expect(claims.keeper(ofPart: "/o.part", besides: second) == first)
-    }
 }

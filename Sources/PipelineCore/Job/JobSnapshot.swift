@@ -59,7 +59,7 @@ extension JobSnapshot {
     }
 
     /// What was written last at a path; nil where nothing was.
-    func writtenFile(at path: String) -> WrittenFile? { written.last(at: path) }
+    package func writtenFile(at path: String) -> WrittenFile? { written.last(at: path) }
 
     /// The files as they are listed: stage by stage, in the order in which these wrote their first, and those of a
     /// stage's items in the order of the items, whichever ended first. What a step wrote that is skipped by now is of an

@@ -113,6 +113,9 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
         await host.facts(ofFileAt: path, otherThan: fingerprint)
     }
 
+    /// Throws where the job has written the file and another one stands there by now.
+    package func checkWritten(_ path: String) async throws(StageFailure) { try await host.checkWritten(path) }
+
     /// Keeps, with the next commit, which files are about to be sent: the fingerprints of their states by path.
     package func sends(_ files: [String: String]) async throws(StageFailure) { try await host.sends(files) }
 
@@ -132,12 +135,6 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     package func claimForItem(_ path: String, isFolder: Bool) async throws(StageFailure) -> String? {
         try await host.claimForItem(path, isFolder: isFolder)
     }
-
-    /// Says that the step's whole result waits under the name of a part, until the step gives it another.
-    package func keepPart(_ path: String) { host.keepPart(path) }
-
-    /// Returns the other step of the job whose result waits under the name; nil for none.
-    package func keeper(ofPart path: String) -> StepKey? { host.keeper(ofPart: path) }
 
     /// Tells observers how far it is; lossy.
     public func report(_ progress: StageProgress) { host.report(progress) }

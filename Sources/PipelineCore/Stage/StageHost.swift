@@ -31,6 +31,8 @@ package protocol StageHost: Sendable {
     /// What expressions of the job have said of a file when it was in another state than the one of that fingerprint, and
     /// what is not so any more.
     func facts(ofFileAt path: String, otherThan fingerprint: String) async -> [Fact: JSON]
+    /// Throws where the job has written the file and another one stands there by now.
+    func checkWritten(_ path: String) async throws(StageFailure)
     /// Keeps, with the next commit, which files are about to be sent: the fingerprints of their states by path.
     func sends(_ files: [String: String]) async throws(StageFailure)
     /// Takes a path for the step's result, just before this gets its name there. Quick, from any thread.
@@ -48,11 +50,6 @@ package protocol StageHost: Sendable {
     /// - Returns: the key of the other item of the batch whose file it is, which is not to be replaced. Nil for none,
     ///   and in a job of its own.
     func claimForItem(_ path: String, isFolder: Bool) async throws(StageFailure) -> String?
-    /// Says that the step's whole result waits under the name of a part, until the step gives it another. Quick, from
-    /// any thread.
-    func keepPart(_ path: String)
-    /// Returns the other step of the job whose result waits under the name; nil for none. Quick, from any thread.
-    func keeper(ofPart path: String) -> StepKey?
     /// Warns of something that is likely a mistake, as `stage.warned`; the step goes on.
     func warn(_ message: String) async throws(StageFailure)
     /// Returns how many pushes came for the step since it was begun.
@@ -114,6 +111,8 @@ extension StageHost {
 
     package func facts(ofFileAt path: String, otherThan fingerprint: String) async -> [Fact: JSON] { [:] }
 
+    package func checkWritten(_ path: String) async throws(StageFailure) {}
+
     package func sends(_ files: [String: String]) async throws(StageFailure) {}
 
     package func claim(_ path: String, isFolder: Bool) -> StepKey? { nil }
@@ -125,10 +124,6 @@ extension StageHost {
     package func sealed(_ text: String) async -> String { text }
 
     package func opened(_ text: String) async -> String { text }
-
-    package func keepPart(_ path: String) {}
-
-    package func keeper(ofPart path: String) -> StepKey? { nil }
 
     package func commit(files: [WrittenFile]) async throws(StageFailure) {
         for file in files { try await commit(file: file) }

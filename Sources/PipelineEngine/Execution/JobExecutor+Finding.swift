@@ -51,6 +51,7 @@ extension JobExecutor {
             fingerprint: { await self.state.table.fingerprint(ofFileAt: $0) },
             told: { await self.state.table.facts(ofFileAt: $0, otherThan: $1) },
             written: { await self.snapshot.file(at: $0, of: key) },
+            writer: { await self.snapshot.writtenFile(at: $0)?.step },
             save: { (report) async throws(StageFailure) in try await self.save(report, of: key) },
             renewSecrets: { await self.renewSecrets(since: $0) },
             post: { [mailbox] in mailbox.post($0) })

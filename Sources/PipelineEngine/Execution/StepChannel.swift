@@ -17,6 +17,8 @@ struct StepChannel: Sendable {
     let told: @Sendable (String, String) async -> [Fact: JSON]
     /// The file that it has written at a path.
     let written: @Sendable (String) async -> WrittenFile?
+    /// The step of the job that has written a file last.
+    let writer: @Sendable (String) async -> StepKey?
     /// Keeps what it says; durable when this returns, unless it may wait.
     let save: @Sendable (StepReport) async throws(StageFailure) -> Void
     /// Looks the secrets up again.

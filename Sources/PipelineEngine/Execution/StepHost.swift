@@ -86,6 +86,7 @@ final class StepHost: StageHost {
 
     /// A fact about a file in the state in which the job has read it before.
     private func read(_ fact: Fact, at path: String) async throws(StageFailure) -> FileFact {
+        try await checkWritten(path)
         let before = ports.files.fingerprint(ofFileAt: path)
         let value: JSON
         do throws(StepFailure) {
@@ -140,12 +141,30 @@ final class StepHost: StageHost {
         notes.claims.write(files, by: facts.step)
     }
 
-    /// What tells the files from others, where other machines take jobs over and a stage reads what this one gives.
+    /// What tells the files from others that come under their paths, where a stage reads what this one gives.
     private func traces(of files: [WrittenFile]) -> [Fact: JSON] {
         if facts.namesRead.isEmpty { return [:] }
         return files.reduce(into: [:]) { found, file in
-            found[.written(file.path)] = ports.files.sharedFingerprint(ofFileAt: file.path).map { .string($0) }
+            found[.written(file.path)] = trace(ofFileAt: file.path).map { .string($0) }
         }
+    }
+
+    private func trace(ofFileAt path: String) -> String? {
+        ports.files.sharedFingerprint(ofFileAt: path) ?? ports.files.fingerprint(ofFileAt: path)
+    }
+
+    /// Throws where the job has written the file and another one stands there by now: another job's, perhaps.
+    func checkWritten(_ path: String) async throws(StageFailure) {
+        guard let written = await channel.scope().facts[.written(path)]?.string, written != trace(ofFileAt: path) else {
+            return
+        }
+        let maker = await channel.writer(path)?.stage ?? "STAGE"
+        throw .definite(
+            StepFailure(
+                "\(path) is not the file any more that this job has written",
+                hint:
+                    "put that back, or have it written again: pipeline retry \(facts.job) --from \(maker) --overwrite; "
+                    + "one that is to be sent as it is now is an input of another job", place: facts.place))
     }
 
     func written(at path: String) async -> WrittenFile? { await channel.written(path) }
@@ -176,10 +195,6 @@ final class StepHost: StageHost {
             throw .journal(error)
         }
     }
-
-    func keepPart(_ path: String) { notes.claims.keepPart(path, for: facts.step) }
-
-    func keeper(ofPart path: String) -> StepKey? { notes.claims.keeper(ofPart: path, besides: facts.step) }
 
     private func save(_ report: StepReport) async throws(StageFailure) { try await channel.save(report) }
 

@@ -11,8 +11,6 @@ final class OutputClaims: Sendable {
         var writers: [String: StepKey] = [:]
         /// The paths of the steps that have not ended.
         var claimed: [StepKey: Set<String>] = [:]
-        /// The steps whose whole results wait under the names of parts.
-        var keepers: [String: StepKey] = [:]
 
         mutating func add(_ path: String, _ step: StepKey) {
             writers[path] = step
@@ -50,15 +48,7 @@ final class OutputClaims: Sendable {
     func write(_ files: [WrittenFile], by step: StepKey) {
         state.withLock { state in
             for file in files { state.add(file.path, step) }
-            state.keepers = state.keepers.filter { $1 != step }
         }
-    }
-
-    func keepPart(_ path: String, for step: StepKey) { state.withLock { $0.keepers[path] = step } }
-
-    /// The step whose whole result stands where another's part would: it waits there for its name, or has that name.
-    func keeper(ofPart path: String, besides step: StepKey) -> StepKey? {
-        state.withLock { $0.keepers[path] ?? $0.writers[path] }.flatMap { $0 == step ? nil : $0 }
     }
 
     /// The step has ended: what it claimed stays its own if it succeeded.

@@ -56,6 +56,7 @@ extension StageContext {
     ///
     /// - Parameter files: the texts of their fingerprints, by path.
     func checkSent(_ files: [String: String], service: String?) async throws(StageFailure) {
+        for path in files.keys.sorted() { try await checkWritten(path) }
         for (path, state) in files where !(await facts(ofFileAt: path, otherThan: state).isEmpty) {
             throw .definite(
                 StepFailure(
