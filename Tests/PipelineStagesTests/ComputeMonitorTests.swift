@@ -95,6 +95,18 @@ struct ComputeMonitorTests {
         }
     }
 
+    /// A stage failed after a second, and each resume ordered again.
+    @Test("that its service does not know yet is asked for again")
+    func notYet() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 202, "", headers: ["Location": "/operations/9"])
+        service.on("GET /operations/9", 404)
+        service.on("GET /operations/9", 200, #"{"url": "u"}"#)
+        let bench = try bench(service)
+        #expect(await bench.run().isFinished)
+        #expect(service.lines == ["POST /v1/jobs", "GET /operations/9", "GET /operations/9"])
+    }
+
     @Test("fails when the operation is refused, and when a 202 names no place")
     func failures() async throws {
         let service = ScriptedService()
@@ -152,15 +164,17 @@ struct ComputeMonitorTests {
     }
 
     @Test(
-        "goes on from the checkpoints of before, and is done where a person said what became of the submit",
+        "goes on from the checkpoints of before, and is done where a person said what became of the submit and its result",
         arguments: [
-            (#""isEnded":true"#, true), (#""isEnded":false"#, true), (#""isEnded":false,"isLeftOpen":true"#, false),
-            (#""isEnded":false,"monitor":"http://api.test/op""#, true),
+            (#""isEnded":true"#, false, true), (#""isEnded":false"#, true, true),
+            (#""isEnded":false"#, false, false), (#""isEnded":false,"isLeftOpen":true"#, false, false),
+            (#""isEnded":false,"monitor":"http://api.test/op""#, false, true),
         ])
-    func earlierCheckpoint(members: String, isFinished: Bool) async throws {
+    func earlierCheckpoint(members: String, isGiven: Bool, isFinished: Bool) async throws {
         let service = ScriptedService()
         service.on("GET /op", 200, #"{"url": "u"}"#)
         let bench = try bench(service)
+        if isGiven { bench.host.read { $0.captures["url"] = "u" } }
         bench.checkpoint = Array(#"{"isSubmitted":true,"polls":0,"failures":0,\#(members)}"#.utf8)
         #expect(await bench.run().isFinished == isFinished)
     }

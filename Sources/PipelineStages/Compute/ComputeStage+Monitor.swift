@@ -8,21 +8,22 @@ extension ComputeStage {
     func watchMonitor(_ checkpoint: ComputeCheckpoint, in context: Context) async throws(StageFailure) -> Outcome {
         let monitor: String
         switch checkpoint.endPlace {
-        case .here: return .finished([:])
+        case .here: return try await finishedHere(checkpoint, in: context)
         case .nowhere: throw noPlaceToAsk(after: nil, in: context)
         case .at(let url): monitor = url
         }
         let rendered = try await requests.render(RequestDefinition(captured: monitor), in: context, role: "poll")
         let deadline = PollDeadline(in: context)
         let finding = try await ask(rendered, in: context) { response async throws(StageFailure) in
-            try await judgeMonitor(response, rendered, in: context)
+            try await judgeMonitor(response, rendered, checkpoint, in: context)
         }
         if let again = deadline.pollAgain(after: finding, checkpoint) { return again }
         return try await outcome(of: finding, taking: capture, rendered, checkpoint, in: context)
     }
 
     private func judgeMonitor(
-        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, in context: Context
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, _ checkpoint: ComputeCheckpoint,
+        in context: Context
     ) async throws(StageFailure) -> PollFinding {
         let answer = requests.answer(of: response)
         let floor = response.retryAfter(now: context.now)
@@ -40,9 +41,23 @@ extension ComputeStage {
             throw Self.held(failure, response.closing ?? .zero)
         case .unexpected(let failure) where await saysNothing(response, rendered, in: context):
             return .failedPoll(detail: failure.title, floor: floor)
-        case .unexpected(let failure) where [404, 410].contains(answer.status): return .missing(failure)
+        case .unexpected(let failure) where [404, 410].contains(answer.status):
+            if context.now >= checkpoint.begin(of: context.facts) + PollDefinition.settling { return .missing(failure) }
+            var report = PollReport()
+            report.message = "\(failure.title): it may not know it yet"
+            report.floor = floor
+            return .running(report)
         case .unexpected(let failure), .ruledOut(let failure, _): return .refused(failure)
         }
+    }
+
+    /// The end of a job whose answer was its result, or of which a person has said what that was. Where a lost answer may
+    /// have had more than anybody knows, nothing stands for it.
+    func finishedHere(_ checkpoint: ComputeCheckpoint, in context: Context) async throws(StageFailure) -> Outcome {
+        let known = try await context.evaluate { scope throws(EvaluationFailure) in scope.own }
+        let isKnown = capture.entries.allSatisfy { known[$0.name] != nil || $0.selector.isOptional }
+        guard checkpoint.isEnded || isKnown else { throw noPlaceToAsk(after: nil, in: context) }
+        return .finished([:])
     }
 
     /// A job is at the service, and neither that nor the document says where to ask for its end. It stays so at each
