@@ -44,6 +44,24 @@ package final class ResultsFile: Sendable {
         return stat(path, &status) == 0 && status.st_size > 0
     }
 
+    /// Returns whether a file is one of others, by whatever path.
+    package static func isOne(of others: [String], _ path: String) -> Bool {
+        var own = stat()
+        guard stat(path, &own) == 0 else { return false }
+        return others.contains { other in
+            var status = stat()
+            return stat(other, &status) == 0 && status.st_ino == own.st_ino && status.st_dev == own.st_dev
+        }
+    }
+
+    /// Returns whether a file begins with something else than the row of an item.
+    package static func isForeign(_ path: String?) -> Bool {
+        guard let path, exists(path), let source = try? ByteSource(path) else { return false }
+        guard let (line, _) = try? source.record(endedBy: 0x0A, limit: 64 << 20) else { return true }
+        // A crash may have cut the only row anywhere.
+        return !zip(line, #"{"item":"#.utf8).allSatisfy { $0 == $1 }
+    }
+
     /// Takes away all that is there.
     package func clear() throws(StepFailure) {
         guard ftruncate(descriptor.rawValue, 0) == 0 else {

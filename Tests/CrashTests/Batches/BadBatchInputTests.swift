@@ -42,6 +42,42 @@ struct BadBatchInputTests {
         }
     }
 
+    /// `--overwrite` emptied it before a secret was missed, and where it was the table of rows itself.
+    @Test("a file of results is replaced only once the batch begins, and is never what that is made from")
+    func results() async throws {
+        let document = Self.document.replacingOccurrences(of: "${{ inputs.text }}", with: "${{ secrets.KEY }}")
+        try await withDocument(document) { workplace in
+            let rows = try workplace.write("rows.csv", "text\na\n")
+            let kept = try workplace.write("kept.jsonl", "{\"item\":\"old\"}\n")
+            func overwrite(_ path: String, key: [String: String] = [:]) async throws -> ProgramEnd {
+                try await workplace.program.run(
+                    ["run", "note.json", "--each", rows, "--batch", "june", "--results", path, "--overwrite"],
+                    environment: workplace.environment(key), folder: workplace.folder)
+            }
+            let missing = try await overwrite(kept)
+            #expect(missing.cause == .exited(2) && missing.errors.contains("KEY is not set"), "\(missing)")
+            for path in [rows, workplace.path("note.json")] {
+                let end = try await overwrite(path, key: ["PIPELINE_SECRET_KEY": "sesame-sesame"])
+                #expect(end.cause == .exited(2) && end.errors.contains("is what the batch is made from"), "\(end)")
+            }
+            #expect(workplace.bytes(kept) == Array("{\"item\":\"old\"}\n".utf8))
+            #expect(workplace.bytes(rows) == Array("text\na\n".utf8))
+        }
+    }
+
+    /// Its last line was cut off, and rows followed on the rest.
+    @Test("another file in the place of the batch's results is left alone")
+    func foreignResults() async throws {
+        try await withDocument { workplace in
+            let rows = try workplace.write("rows.csv", "text\na\n")
+            #expect(try await run(workplace, each: rows, "--results", "r.jsonl").cause == .exited(0))
+            try workplace.write("r.jsonl", "my notes, without an end")
+            let end = try await run(workplace, each: rows, "--results", "r.jsonl")
+            #expect(end.cause == .exited(2) && end.errors.contains("is not the file that the rows"), "\(end)")
+            #expect(workplace.bytes(workplace.path("r.jsonl")) == Array("my notes, without an end".utf8))
+        }
+    }
+
     /// A field of such a column had to be JSON: paths, patterns and folders were bad rows.
     @Test("a field of a table names files as -i does: a path, a pattern, a folder, or several in an array")
     func filesOfTable() async throws {
