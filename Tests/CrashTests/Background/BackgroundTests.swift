@@ -39,6 +39,34 @@ struct BackgroundTests {
         }
     }
 
+    /// It ended with 0, whatever became of them.
+    @Test("several that are watched end with the status of the worst")
+    func watchedTogether() async throws {
+        let goOn = Gate()
+        let server = try LoopbackServer { request in
+            .init([.wait(goOn), .head(request.path == "/bad" ? 422 : 200, [("Content-Length", "0")])])
+        }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            var runs: [RunningProgram] = []
+            for path in ["good", "bad"] {
+                let file = try workplace.write(
+                    "\(path).json",
+                    """
+                    { "pipeline": 1, "name": "w", "services": { "s": { "url": "\(server.url)" } },
+                      "stages": [ { "id": "a", "kind": "request", "service": "s", "request": { "GET": "/\(path)" } } ] }
+                    """)
+                runs.append(try workplace.start("run", file))
+            }
+            for run in runs { #expect(await run.hasWritten("a: started")) }
+            let watch = try workplace.start("watch", "--json")
+            #expect(await watch.hasWritten("job.started"))
+            goOn.open()
+            #expect(await watch.end.cause == .exited(1))
+            for run in runs { _ = await run.end }
+        }
+    }
+
     /// It was once asked a single time, at which it did not listen yet: six commands at once warned that no owner started.
     @Test("an owner that was first and does not listen yet is waited for")
     func waitsForOther() async throws {

@@ -32,7 +32,12 @@ struct WatchCommand: WorkspaceCommand {
         let driven = try await journal.jobs(JobQuery(isUnfinished: true, isBrief: true)).filter { $0.owner != nil }
         if job == nil, driven.count > 1 {
             try await session.followAll()
-            return .succeeded
+            var statuses: [ExitStatus] = []
+            for job in driven {
+                let latest = try await journal.jobs(JobQuery(prefix: job.snapshot.record.id.text, isBrief: true)).first
+                if let latest { statuses.append(Self.status(of: latest.phase)) }
+            }
+            return .combined(statuses)
         }
         let named = driven.first.flatMap { job == nil ? $0.snapshot.record.id.text : nil }
         let found = try await JobName(job ?? named ?? "last").find(in: journal)
@@ -55,6 +60,16 @@ struct WatchCommand: WorkspaceCommand {
         case .running, .waiting, .suspended:
             console.note("suspended; go on with: pipeline resume \(id)")
             return .suspended
+        }
+    }
+
+    /// The status of one of several jobs, as it was left.
+    private static func status(of phase: JobPhase) -> ExitStatus {
+        switch phase {
+        case .succeeded: .succeeded
+        case .failed, .cancelled: .failed
+        case .unknown: .unknown
+        case .running, .waiting, .suspended: .suspended
         }
     }
 }
