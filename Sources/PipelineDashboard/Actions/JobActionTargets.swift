@@ -52,7 +52,7 @@ extension JobAction {
         switch self {
         case .retry:
             if let batch = job.snapshot.batch { return batch.count(.failed) > 0 && phase != .cancelled }
-            return phase == .failed
+            return phase == .failed || phase == .succeeded && job.snapshot.hasFailures
         case .resume, .pause, .cancel: return !phase.isEnded
         }
     }

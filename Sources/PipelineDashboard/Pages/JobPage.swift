@@ -64,7 +64,9 @@ struct JobPage {
         case .suspended: actions = [.resume, .cancel]
         case .failed: actions = [.retry]
         case .unknown: actions = [.cancel]
-        case .succeeded, .cancelled: actions = []
+        // Of a forEach that let some fail.
+        case .succeeded: actions = JobAction.retry.applies(to: job) ? [.retry] : []
+        case .cancelled: actions = []
         }
         return Self.form(actions, job: record.id, back: "/jobs/\(record.id.text)", page)
     }

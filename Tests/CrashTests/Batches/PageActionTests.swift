@@ -44,6 +44,42 @@ struct PageActionTests {
         }
     }
 
+    /// It said that nothing had failed, on a page that listed what had.
+    @Test("the failed items of a job that let them fail are begun again")
+    func tolerated() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/b" && request.number <= 3 ? .status(422) : .status(200, body: "{}")
+        }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            let file = try workplace.write(
+                "w.json",
+                #"""
+                { "pipeline": 1, "name": "w", "services": { "s": { "url": "\#(server.url)" } },
+                  "stages": [ { "id": "get", "kind": "request", "service": "s",
+                    "forEach": "${{ ['a', 'b', 'c'] }}", "tolerate": 1, "concurrency": 1,
+                    "request": { "GET": "/${{ item }}" } } ] }
+                """#)
+            let end = try await workplace.run("run", file, "--output", workplace.output)
+            #expect(end.cause == .exited(0), "\(end)")
+            let pages = try await Pages(in: workplace)
+            let id = try #require(end.errors.split(separator: " ").dropFirst().first.map(String.init))
+            let page = try await pages.curl("/jobs/\(id)")
+            #expect(page.output.contains("value=\"retry\""), "\(page)")
+            let pressed = try await pages.curl(
+                "/actions", "-o", "/dev/null", "-w", "%{http_code}", "-d", "action=retry&job=\(id)")
+            #expect(pressed.output == "303")
+            while server.requests.filter({ $0.path == "/b" }).count < 2 {
+                _ = try await workplace.waitFor(["succeeded"], of: id)
+            }
+            _ = try await workplace.waitFor(["succeeded"], of: id)
+            #expect(server.requests.filter { $0.path == "/a" }.count == 1)
+            let after = try await pages.curl("/jobs/\(id)")
+            #expect(!after.output.contains("value=\"retry\""))
+            await pages.end()
+        }
+    }
+
     @Test("what its command refuses is told on the page, with what to do")
     func refused() async throws {
         try await withWorkplace { workplace in
