@@ -40,6 +40,22 @@ import Testing
         }
     }
 
+    /// The order was placed, and its response shown nowhere.
+    @Test("'init --try' sends nothing where its document can't be written")
+    func triedInVain() async throws {
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        try await inFolder { folder, program in
+            try "{}".write(toFile: folder + "/job.json", atomically: true, encoding: .utf8)
+            for (name, words) in [("job", "job.json is there already"), ("none/job", "cannot write none/job.json")] {
+                let end = try await program.run(
+                    ["init", name, "--try", "--from-curl", "curl -X POST \(server.url)/jobs -d '{}'"], folder: folder)
+                #expect(end.cause == .exited(2) && end.errors.contains(words), "\(end)")
+            }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
     @Test("'init NAME' writes an example, and knows what was meant")
     func example() async throws {
         try await inFolder { folder, program in

@@ -79,14 +79,23 @@ struct InitCommand: WorkspaceCommand {
         }
     }
 
+    /// Throws where the document can't be written, before anything is sent for it.
+    private static func checkPlace(of path: String) throws {
+        let target = AbsolutePath.of(path, in: AbsolutePath.workingDirectory)
+        try write("", to: target, as: path, hint: "nothing was sent; make room, and type it again")
+        unlink(target)
+    }
+
     private func documentFromCurl(_ environment: [String: String]) throws -> (path: String, text: String) {
         let bare = name.map { $0.hasSuffix(".json") ? String($0.dropLast(5)) : $0 }
         let folder = AbsolutePath.workingDirectory.split(separator: "/").last.map(String.init) ?? ""
         let title = StarterDocument.name(for: bare?.split(separator: "/").last.map(String.init) ?? folder)
+        let path = "\(bare ?? "pipeline").json"
+        if sendsFirst { try Self.checkPlace(of: path) }
         do throws(CurlMistake) {
             let program = CurlProgram(environment: environment)
             let trial = try sendsFirst ? CurlTrial(fromCurl, by: program) : nil
-            return ("\(bare ?? "pipeline").json", try CurlDocument(fromCurl, name: title, trial: trial).text())
+            return (path, try CurlDocument(fromCurl, name: title, trial: trial).text())
         } catch {
             throw CommandError(.usage, error.message, hint: error.hint)
         }
