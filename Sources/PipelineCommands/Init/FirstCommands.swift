@@ -11,7 +11,7 @@ struct FirstCommands {
     ///   - plan: of the file.
     ///   - path: of the file, as the person sees it; in the working directory.
     init(_ plan: Plan, path: String) {
-        self.path = path
+        self.path = ShellWord.quoted(path)
         inputs = plan.definition.inputs.filter { input in
             guard let fallback = input.fallback else { return true }
             // A default that names a file of the folder which the example comes from.

@@ -76,8 +76,7 @@ package struct BlockedSteps: Sendable {
         case .failed(let failure):
             return BlockedStep(
                 step: key, reason: "it failed: \(failure.title)", until: nil, tried: failure.request,
-                advice: failure.hint
-                    ?? resume + (job.submitsAgain(key.stage) ? ", which submits stage '\(key.stage)' again" : ""))
+                advice: failure.hint ?? resumption(after: key.stage))
         case .waiting(let attempt, let wake, let reason):
             let count = attempt.failures + attempt.noResponseCount
             let since = attempt.failingSince?.description ?? "a while"
@@ -95,12 +94,17 @@ package struct BlockedSteps: Sendable {
         }
     }
 
+    /// The command that goes on with the job, and what it would submit again.
+    private func resumption(after failed: String) -> String {
+        "pipeline resume \(job.id)" + (job.submitsAgain(failed) ? ", which submits stage '\(failed)' again" : "")
+    }
+
     private func pending(_ key: StepKey, _ stage: PlannedStage) -> BlockedStep {
         let open = stage.needs.filter { job.steps[StepKey(stage: $0)]?.state.isEnded != true }
         if let (failed, _) = job.failure {
             return BlockedStep(
                 step: key, reason: "it does not begin because '\(failed)' failed", until: nil, tried: nil,
-                advice: "pipeline resume \(job.id)")
+                advice: resumption(after: failed.stage))
         }
         let reason = open.isEmpty ? "it is about to begin" : "it needs " + open.joined(separator: ", ")
         return BlockedStep(step: key, reason: reason, until: nil, tried: nil, advice: nil)

@@ -112,8 +112,9 @@ struct RetryCommand: WorkspaceCommand {
         }
         let resumption = JobResumption(
             session: session, concurrency: side.concurrency, secretInputs: given
-        ) { [from, item] job, plans in
-            try await Self.decide(job, plans, from: from, item: Self.itemOfForEach(item, in: job))
+        ) { [from, item, extent] job, plans in
+            try await Self.decide(
+                job, plans, from: from, item: Self.itemOfForEach(item, in: job), isChanged: extent.changed)
         }
         var statuses: [ExitStatus] = []
         if detach {
@@ -150,7 +151,7 @@ struct RetryCommand: WorkspaceCommand {
             try await job.checkMachine(in: session.journal, again: scope)
             let record = job.snapshot.record
             let submits = UnknownSubmits(of: job.snapshot, in: session.workspace.exchanges.records(of: record.id))
-            let decision = try await Self.decide(job, plans, from: from, item: nil)
+            let decision = try await Self.decide(job, plans, from: from, item: nil, isChanged: extent.changed)
             let isUnknown = if case .unknown = decision { true } else { false }
             if isUnknown, from != nil || !submits.mayBeReconciled {
                 return try await session.refuseUnknown(job.snapshot)
@@ -225,7 +226,7 @@ struct RetryCommand: WorkspaceCommand {
 
     /// Returns what to begin again of a job: what failed, or everything from a stage on.
     private static func decide(
-        _ found: OwnedJob, _ plans: PlanCache, from: String?, item: String?
+        _ found: OwnedJob, _ plans: PlanCache, from: String?, item: String?, isChanged: Bool = false
     ) async throws -> JobContinuation {
         let record = found.snapshot.record
         let plan = try await plans.plan(of: record)
@@ -242,7 +243,9 @@ struct RetryCommand: WorkspaceCommand {
         if scope == .failed, found.snapshot.ended != nil, !found.snapshot.hasFailures {
             throw CommandError(
                 .usage, "nothing of job \(record.id) has failed",
-                hint: "'pipeline retry \(record.id) --from STAGE' does it again from that stage on")
+                hint:
+                    "'pipeline retry \(record.id)\(isChanged ? " --changed" : "") --from STAGE' does it again from that stage "
+                    + "on" + (isChanged ? ", as the document says now" : ""))
         }
         return .run(plan: plan, again: scope)
     }
