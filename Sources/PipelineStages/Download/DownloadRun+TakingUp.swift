@@ -6,7 +6,9 @@ extension DownloadRun {
         guard let path = order.partPath(at: checkpoint) else { return }
         let session = session()
         guard session.asksForRest else { return try await startAgain(because: session.obstacle) }
-        guard let part = try order.openExisting(path) else { return try await startAgain(because: "its part is gone") }
+        guard let part = try order.openExisting(path, checkpoint) else {
+            return try await startAgain(because: "its part is gone")
+        }
         // Another name of the file is a result: of a job that was killed while it took the part's name away.
         guard !part.hasOtherNames else { return startAgain() }
         self.part = part

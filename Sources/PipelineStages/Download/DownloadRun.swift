@@ -27,7 +27,6 @@ struct DownloadRun {
     init(_ order: DownloadOrder, from checkpoint: DownloadCheckpoint) {
         self.order = order
         self.checkpoint = checkpoint
-        self.checkpoint.farthest = checkpoint.farthest ?? checkpoint.covered
         saved = checkpoint.reach
         probes = order.streams > 1 && !order.wanted.headerIsOfContent
     }
@@ -52,6 +51,7 @@ struct DownloadRun {
             if case .taken = found { isTaken = true }
         }
         try await takeUpPart()
+        checkpoint.farthest = checkpoint.farthest ?? checkpoint.covered
         var restarts = 0
         while true {
             let before = checkpoint.held

@@ -135,7 +135,7 @@ struct PagedRun {
             let target = try await context.outputFile(to)
             if checkpoint.target == target, checkpoint.walk.pages > 0, let path = checkpoint.partPath {
                 file = try ItemFile(
-                    resuming: path, length: checkpoint.length, digest: checkpoint.digest, in: context)
+                    resuming: path, checkpoint.claim, length: checkpoint.length, digest: checkpoint.digest, in: context)
             }
             if let file, !file.part.hasOtherNames { return }
             file = nil
@@ -265,7 +265,9 @@ struct PagedRun {
     /// Goes on after a crash that came after the last page. False when the file is nowhere: then all is fetched again.
     private mutating func finishNaming() async throws(StageFailure) -> Bool {
         guard let target = checkpoint.target, let path = checkpoint.partPath else { return true }
-        if let file = try ItemFile(resuming: path, length: checkpoint.length, digest: checkpoint.digest, in: context) {
+        if let file = try ItemFile(
+            resuming: path, checkpoint.claim, length: checkpoint.length, digest: checkpoint.digest, in: context)
+        {
             try await name(file.part)
             return true
         }

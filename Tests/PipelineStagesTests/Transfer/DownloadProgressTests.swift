@@ -109,6 +109,19 @@ struct DownloadProgressTests {
         #expect(PartLabel(ofFileAt: folder.path + "/m.obj") == nil)
     }
 
+    /// It was opened as the part, found to be another's, and removed.
+    @Test("a file that came into the place of its part since stays, and what had come comes again")
+    func placeTaken() async throws {
+        let service = try FileService(content) { $0.cuts = [5 << 20] }
+        let bench = try bench(service)
+        #expect(await bench.resume().failedTry != nil)
+        unlink(folder.path + "/m.obj.part")
+        folder.write("m.obj.part", [1, 2, 3])
+        #expect(await bench.run().finished != nil)
+        #expect(folder.read("m.obj") == content && folder.read("m.obj.part") == [1, 2, 3])
+        #expect(folder.names == ["m.obj", "m.obj.part"])
+    }
+
     @Test("a part without a mark is its own where its checkpoint knows of it, as those of earlier versions are")
     func unmarked() async throws {
         let service = try FileService(content) { $0.cuts = [5 << 20] }
@@ -117,6 +130,10 @@ struct DownloadProgressTests {
         let part = try PartFile.open(folder.path + "/m.obj.part", isFresh: false)
         PartLabel.takeOff(part.descriptor)
         part.unlock()
+        var before = try CheckpointCoding<DownloadCheckpoint>.json.decode(try #require(bench.state.checkpoint))
+        #expect(before.part == .begun)
+        before.farthest = nil
+        bench.state.checkpoint = try CheckpointCoding<DownloadCheckpoint>.json.encode(before)
         #expect(await bench.run().finished != nil)
         #expect(service.ranges == [nil, "bytes=\(5 << 20)-"])
         #expect(folder.names == ["m.obj"])
