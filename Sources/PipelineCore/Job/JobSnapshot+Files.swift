@@ -8,6 +8,9 @@ extension JobSnapshot {
         writtenFile(at: path).flatMap { $0.step == step ? $0 : nil }
     }
 
+    /// What told a file that the job has written from others when it was written; nil for one that no stage reads.
+    package func trace(ofFileAt path: String) -> String? { facts[.written(path)]?.string }
+
     /// The files that are still read, of steps that can make them again: what was submitted to a service is not. With
     /// `retried` also those that failed steps read. The local copies of inputs that are URLs are among them, without a step.
     package func filesToRead(in plan: Plan, retried: Bool) -> [WrittenFile] {

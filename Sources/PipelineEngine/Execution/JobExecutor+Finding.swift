@@ -51,7 +51,8 @@ extension JobExecutor {
             fingerprint: { await self.state.table.fingerprint(ofFileAt: $0) },
             told: { await self.state.table.facts(ofFileAt: $0, otherThan: $1) },
             written: { await self.snapshot.file(at: $0, of: key) },
-            writer: { await self.snapshot.writtenFile(at: $0)?.step },
+            trace: { await self.snapshot.trace(ofFileAt: $0) },
+            result: { await self.snapshot.writtenFile(at: $0) },
             save: { (report) async throws(StageFailure) in try await self.save(report, of: key) },
             renewSecrets: { await self.renewSecrets(since: $0) },
             post: { [mailbox] in mailbox.post($0) })

@@ -17,8 +17,10 @@ struct StepChannel: Sendable {
     let told: @Sendable (String, String) async -> [Fact: JSON]
     /// The file that it has written at a path.
     let written: @Sendable (String) async -> WrittenFile?
-    /// The step of the job that has written a file last.
-    let writer: @Sendable (String) async -> StepKey?
+    /// What told a file that the job has written from others; nil for one that no stage reads.
+    let trace: @Sendable (String) async -> String?
+    /// The file that any step of the job has written last at a path.
+    let result: @Sendable (String) async -> WrittenFile?
     /// Keeps what it says; durable when this returns, unless it may wait.
     let save: @Sendable (StepReport) async throws(StageFailure) -> Void
     /// Looks the secrets up again.

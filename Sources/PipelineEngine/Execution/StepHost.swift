@@ -132,21 +132,24 @@ final class StepHost: StageHost {
 
     func commit(file: WrittenFile) async throws(StageFailure) {
         // Nothing is done on the strength of it: the end of the step, which follows, takes it along.
-        try await save(.files([file], facts: traces(of: [file]), mayWait: true))
+        try await save(.files([file], facts: await traces(of: [file]), mayWait: true))
         notes.claims.write([file], by: facts.step)
     }
 
     func commit(files: [WrittenFile]) async throws(StageFailure) {
-        try await save(.files(files, facts: traces(of: files), mayWait: false))
+        try await save(.files(files, facts: await traces(of: files), mayWait: false))
         notes.claims.write(files, by: facts.step)
     }
 
-    /// What tells the files from others that come under their paths, where a stage reads what this one gives.
-    private func traces(of files: [WrittenFile]) -> [Fact: JSON] {
-        if facts.namesRead.isEmpty { return [:] }
-        return files.reduce(into: [:]) { found, file in
+    /// What tells the files from others that come under their paths, where a stage reads what this one gives, or one of
+    /// before did.
+    private func traces(of files: [WrittenFile]) async -> [Fact: JSON] {
+        var found: [Fact: JSON] = [:]
+        for file in files {
+            if facts.namesRead.isEmpty, await channel.trace(file.path) == nil { continue }
             found[.written(file.path)] = trace(ofFileAt: file.path).map { .string($0) }
         }
+        return found
     }
 
     private func trace(ofFileAt path: String) -> String? {
@@ -155,16 +158,18 @@ final class StepHost: StageHost {
 
     /// Throws where the job has written the file and another one stands there by now: another job's, perhaps.
     func checkWritten(_ path: String) async throws(StageFailure) {
-        guard let written = await channel.scope().facts[.written(path)]?.string, written != trace(ofFileAt: path) else {
+        guard let written = await channel.trace(path), written != trace(ofFileAt: path) else { return }
+        let file = await channel.result(path)
+        // The very bytes are the file, put back or touched.
+        if let digest = file?.sha256, (try? await ports.files.value(of: .digest(path, .sha256)))?.string == digest {
             return
         }
-        let maker = await channel.writer(path)?.stage ?? "STAGE"
         throw .definite(
             StepFailure(
                 "\(path) is not the file any more that this job has written",
-                hint:
-                    "put that back, or have it written again: pipeline retry \(facts.job) --from \(maker) --overwrite; "
-                    + "one that is to be sent as it is now is an input of another job", place: facts.place))
+                hint: "have it written again: pipeline retry \(facts.job) --from \(file?.step?.stage ?? "STAGE") "
+                    + "--overwrite; one that is to be sent as it is now is an input of another job", place: facts.place)
+        )
     }
 
     func written(at path: String) async -> WrittenFile? { await channel.written(path) }

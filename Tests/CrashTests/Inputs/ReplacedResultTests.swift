@@ -12,7 +12,8 @@ struct ReplacedResultTests {
         { "pipeline": 1, "name": "replaced", "services": { "api": { "url": "${{ env.API_URL }}" } },
           "retry": { "delay": "20ms", "max": "100ms" },
           "stages": [
-            { "id": "fetch", "kind": "download", "service": "api", "request": { "GET": "/model" }, "to": "m.bin" },
+            { "id": "fetch", "kind": "download", "service": "api", "request": { "GET": "/model" }, "to": "m.bin",
+              "digest": true },
             { "id": "pause", "kind": "request", "service": "api", "request": { "GET": "/pause" }, "needs": ["fetch"] },
             { "id": "send", "kind": "request", "service": "api", "needs": ["pause"],
               "request": { "PUT": "/there", \(send) } } ] }
@@ -47,10 +48,15 @@ struct ReplacedResultTests {
             replaces.withLock { $0 = false }
             let job = try #require(end.errors.split(separator: " ").dropFirst().first.map(String.init))
             #expect(end.errors.contains("pipeline retry \(job) --from fetch --overwrite"), "\(end)")
+            // The very bytes are the file again.
+            try workplace.write("model", "model")
+            rename(workplace.path("model"), output + "/m.bin")
+            #expect(try await workplace.run("resume", job, environment: environment).cause == .exited(0))
+            #expect(puts.withLock { $0.count } == 1)
             let again = try await workplace.run(
                 "retry", job, "--from", "fetch", "--overwrite", environment: environment)
             #expect(again.cause == .exited(0), "\(again)")
-            #expect(puts.withLock { $0.count } == 1)
+            #expect(puts.withLock { $0.count } == 2)
             #expect(workplace.bytes(output + "/m.bin") == Array("model".utf8))
         }
     }
