@@ -46,3 +46,10 @@ struct ComputeCheckpoint: Codable, Sendable {
     /// away or full, says nothing of how fast the job goes on.
     func begin(of facts: StageFacts) -> Timestamp { facts.started + .seconds(secondsToSubmit ?? 0) }
 }
+
+extension StepRecord {
+    /// True if a service has said where the end of the step's remote job is to be asked for.
+    package var hasMonitor: Bool {
+        checkpoint.flatMap { try? CheckpointCoding<ComputeCheckpoint>.json.decode($0) }?.monitor != nil
+    }
+}

@@ -59,7 +59,14 @@ private struct ComputeFields: Sendable {
             requests.check(request, reading.findings)
         }
         // Without a poll a lost answer to the submit may have been the end, or have said where to ask for it.
-        if polls.isEmpty { reading.declare(captures.entries.map { CaptureDeclaration($0, isSubmitted: true) }) }
+        if polls.isEmpty {
+            reading.declare(
+                captures.entries.map { entry in
+                    var result = CaptureDeclaration(entry, isSubmitted: true)
+                    result.isResult = true
+                    return result
+                })
+        }
         check(reader, polls, pushed)
         check(polls, submitted, reading.findings)
         let isWhole = (submitted != nil || !reader.has("submit")) && (!polls.isEmpty || !reader.has("poll"))

@@ -8,7 +8,7 @@ extension ComputeStage {
     func watchMonitor(_ checkpoint: ComputeCheckpoint, in context: Context) async throws(StageFailure) -> Outcome {
         let monitor: String
         switch checkpoint.endPlace {
-        case .here: return try await finishedHere(checkpoint, in: context)
+        case .here: return .finished([:])
         case .nowhere: throw noPlaceToAsk(after: nil, in: context)
         case .at(let url): monitor = url
         }
@@ -49,15 +49,6 @@ extension ComputeStage {
             return .running(report)
         case .unexpected(let failure), .ruledOut(let failure, _): return .refused(failure)
         }
-    }
-
-    /// The end of a job whose answer was its result, or of which a person has said what that was. Where a lost answer may
-    /// have had more than anybody knows, nothing stands for it.
-    func finishedHere(_ checkpoint: ComputeCheckpoint, in context: Context) async throws(StageFailure) -> Outcome {
-        let known = try await context.evaluate { scope throws(EvaluationFailure) in scope.own }
-        let isKnown = capture.entries.allSatisfy { known[$0.name] != nil || $0.selector.isOptional }
-        guard checkpoint.isEnded || isKnown else { throw noPlaceToAsk(after: nil, in: context) }
-        return .finished([:])
     }
 
     /// A job is at the service, and neither that nor the document says where to ask for its end. It stays so at each

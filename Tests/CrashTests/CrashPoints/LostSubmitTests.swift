@@ -84,6 +84,46 @@ struct LostSubmitTests {
         }
     }
 
+    /// The job succeeded with null in the place of its result, or could not be resolved at all.
+    @Test(
+        "without a poll, a result that is lost is given by hand; one that is still to be had is asked for",
+        arguments: ["submit.sent", "submit.answered"])
+    func withoutPoll(point: String) async throws {
+        let server = try LoopbackServer { request in
+            request.method == "POST"
+                ? .init([.head(202, [("Location", "/ops/1"), ("Content-Length", "0")])]) : .json(#"{"pages": 3}"#)
+        }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            try workplace.write(
+                "look.json",
+                """
+                { "pipeline": 1, "name": "look", "services": { "s": { "url": "\(server.url)" } },
+                  "stages": [
+                    { "id": "model", "kind": "compute", "service": "s",
+                      "submit": { "POST": "/jobs", "json": {} }, "capture": { "pages": "$.pages" } },
+                    { "id": "w", "kind": "write", "to": "pages.json", "json": "${{ stages.model.pages }}" } ] }
+                """)
+            func call(_ arguments: String..., crash: String? = nil) async throws -> ProgramEnd {
+                try await workplace.program.run(
+                    arguments, environment: workplace.environment(crash.map { ["PIPELINE_CRASH_AT": $0] } ?? [:]),
+                    folder: workplace.folder)
+            }
+            #expect(try await call("run", "look.json", "--output", "out", crash: point).cause == .killed(9))
+            #expect(try await call("resume", "last").cause == .exited(3))
+            let alone = try await call("resolve", "last", "--id", "1")
+            if point == "submit.sent" {
+                #expect(alone.cause == .exited(64) && alone.errors.contains("also needs"), "\(alone)")
+                #expect(try await call("resolve", "last", "--set", "pages=3").cause == .exited(0))
+            } else {
+                #expect(alone.cause == .exited(0), "\(alone)")
+            }
+            #expect(try await call("resume", "last").cause == .exited(0))
+            #expect(workplace.bytes(workplace.path("out/pages.json"))?.starts(with: "3".utf8) == true)
+            #expect(server.requests.filter { $0.method == "POST" }.count == 1)
+        }
+    }
+
     @Test("without once, a stage that was killed while it submitted is not begun anew before that is settled")
     func refusedAnew() async throws {
         try await withWorkplace { workplace in

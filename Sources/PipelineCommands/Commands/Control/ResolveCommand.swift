@@ -3,6 +3,7 @@ import JSONPath
 import PipelineCore
 import PipelineEngine
 import PipelineKit
+import PipelineStages
 
 /// `pipeline resolve`: settles a submit of which it is not known whether the service took it.
 struct ResolveCommand: WorkspaceCommand {
@@ -172,7 +173,7 @@ struct ResolveCommand: WorkspaceCommand {
             }
             values = values.merging(found)
         }
-        let missing = captures.missing(in: values)
+        let missing = captures.missing(in: values, hasPlace: job.steps[key]?.hasMonitor == true)
         guard missing.isEmpty else {
             throw CommandError(
                 .usage, "the document also needs of the submit of '\(key)': \(missing.joined(separator: ", "))",

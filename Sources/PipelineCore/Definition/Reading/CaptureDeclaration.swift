@@ -6,6 +6,8 @@ public struct CaptureDeclaration: Sendable, Hashable {
     public let isSecret: Bool
     /// True if a submit makes it, so that a person who reconciles a lost one gives it.
     public let isSubmitted: Bool
+    /// True if it is a result of what was submitted, which may be had later where the place to ask for it is known.
+    package var isResult = false
     /// True if its author lets it be null.
     package var isOptional = false
     /// True if it is a text whatever the response says, as a header is.
