@@ -59,7 +59,7 @@ package final class ResultsFile: Sendable {
         guard let path, exists(path), let source = try? ByteSource(path) else { return false }
         guard let (line, _) = try? source.record(endedBy: 0x0A, limit: 64 << 20) else { return true }
         // A crash may have cut the only row anywhere.
-        return !zip(line, #"{"item":"#.utf8).allSatisfy { $0 == $1 }
+        return line.isEmpty || !zip(line, #"{"item":"#.utf8).allSatisfy { $0 == $1 }
     }
 
     /// Takes away all that is there.
@@ -97,6 +97,11 @@ package final class ResultsFile: Sendable {
 
     /// A number for each row that is there: memory for a hundred thousand stays small.
     private func written() throws(StepFailure) -> Set<Int> {
+        if Self.isForeign(path) {
+            throw StepFailure(
+                "\(path) is not the file that the rows of this batch go to",
+                hint: "move it: the rows are written anew, of all items that have ended")
+        }
         var known: Set<Int> = []
         do throws(ItemSourceError) {
             let source = try ByteSource(path)
