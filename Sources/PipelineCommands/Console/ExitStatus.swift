@@ -1,3 +1,5 @@
+import PipelineCore
+
 /// The exit statuses of the program; a contract with scripts.
 enum ExitStatus: Int32, Sendable, Comparable {
     case succeeded = 0
@@ -14,6 +16,17 @@ enum ExitStatus: Int32, Sendable, Comparable {
     case interrupted = 130
 
     static func < (one: ExitStatus, other: ExitStatus) -> Bool { one.rawValue < other.rawValue }
+
+    /// The status of a job that was left so.
+    init(_ phase: JobPhase) {
+        self =
+            switch phase {
+            case .succeeded: .succeeded
+            case .failed, .cancelled: .failed
+            case .unknown: .unknown
+            case .running, .waiting, .suspended: .suspended
+            }
+    }
 
     /// The status of several jobs: the first of 3, 1, 75, 0 that occurs.
     static func combined(_ statuses: [ExitStatus]) -> ExitStatus {

@@ -31,13 +31,7 @@ struct WatchCommand: WorkspaceCommand {
                 interactivity: console.interactivity))
         let driven = try await journal.jobs(JobQuery(isUnfinished: true, isBrief: true)).filter { $0.owner != nil }
         if job == nil, driven.count > 1 {
-            try await session.followAll()
-            var statuses: [ExitStatus] = []
-            for job in driven {
-                let latest = try await journal.jobs(JobQuery(prefix: job.snapshot.record.id.text, isBrief: true)).first
-                if let latest { statuses.append(Self.status(of: latest.phase)) }
-            }
-            return .combined(statuses)
+            return try await session.followAll()
         }
         let named = driven.first.flatMap { job == nil ? $0.snapshot.record.id.text : nil }
         let found = try await JobName(job ?? named ?? "last").find(in: journal)
@@ -48,28 +42,23 @@ struct WatchCommand: WorkspaceCommand {
         let plan = try await workspace.plan(of: found.snapshot.record)
         let id = found.snapshot.record.id
         let latest: OwnedJob
+        var others = ExitStatus.succeeded
         if job == nil {
-            try await session.followAll(from: (job: found, plan: plan))
+            others = try await session.followAll(from: (job: found, plan: plan))
             latest = try await journal.jobs(JobQuery(prefix: id.text)).first ?? found
         } else {
             latest = try await session.follow(found, plan: plan)
         }
-        switch latest.snapshot.phase(isOwned: false) {
-        case .succeeded, .failed, .cancelled: return session.summarize(latest.snapshot)
-        case .unknown: return try await session.refuseUnknown(latest.snapshot)
-        case .running, .waiting, .suspended:
-            console.note("suspended; go on with: pipeline resume \(id)")
-            return .suspended
-        }
+        return .combined([try await report(latest.snapshot, session), others])
     }
 
-    /// The status of one of several jobs, as it was left.
-    private static func status(of phase: JobPhase) -> ExitStatus {
-        switch phase {
-        case .succeeded: .succeeded
-        case .failed, .cancelled: .failed
-        case .unknown: .unknown
-        case .running, .waiting, .suspended: .suspended
+    private func report(_ job: JobSnapshot, _ session: JobSession) async throws -> ExitStatus {
+        switch job.phase(isOwned: false) {
+        case .succeeded, .failed, .cancelled: return session.summarize(job)
+        case .unknown: return try await session.refuseUnknown(job)
+        case .running, .waiting, .suspended:
+            session.console.note("suspended; go on with: pipeline resume \(job.record.id)")
+            return .suspended
         }
     }
 }

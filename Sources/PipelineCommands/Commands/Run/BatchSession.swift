@@ -287,13 +287,14 @@ struct BatchSession {
         let id = found.snapshot.record.id
         var (said, turn) = ("", 0)
         // What was just handed over is not suspended, only not yet taken up.
-        let follower = JobFollower(workspace, journal)
+        let follower = JobFollower(workspace, journal, interactivity: options.interactivity)
         try await follower.awaitTaking(of: found)
         var latest = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first ?? found
         while latest.owner != nil || follower.goesOnByItself(latest), !isStopped() {
             try await JobFollower.pause(.milliseconds(500))
             guard let job = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first else { break }
             latest = job
+            try await follower.attend(toItemOf: job)
             // As often as the process that runs it says it.
             turn += 1
             guard let batch = job.snapshot.batch, turn % 20 == 1 else { continue }

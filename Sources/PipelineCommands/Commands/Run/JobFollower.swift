@@ -32,6 +32,14 @@ struct JobFollower {
         _ = journal.watch(job, of: owner)
     }
 
+    /// Lets what holds a batch's items back go while a person looks on: to attend to one is to attend to all of its
+    /// pipeline.
+    func attend(toItemOf batch: OwnedJob) async throws {
+        guard interactivity == .attended, let owner = batch.owner else { return }
+        let running = try await journal.items(of: batch.snapshot.record.id, in: [.running], after: 0, limit: 1)
+        if let job = running.first?.job { _ = journal.attend(job, of: owner) }
+    }
+
     /// Shows the events of a job, from the first, and with its plan how long what is at work still takes, until nobody
     /// owns it any more, nor will by itself, or `stops` ends; gives it as it is then.
     func follow(
@@ -61,7 +69,10 @@ struct JobFollower {
     /// Shows the events of all jobs that are driven somewhere, those that begin meanwhile too, until none is.
     ///
     /// - Parameter first: a job that is shown as ``follow(_:plan:until:show:)`` shows it, also when nobody drives it.
-    func followAll(from first: (job: OwnedJob, plan: Plan)? = nil, show: (JobEvent) -> Void) async throws {
+    /// - Returns: the jobs that were shown.
+    func followAll(
+        from first: (job: OwnedJob, plan: Plan)? = nil, show: (JobEvent) -> Void
+    ) async throws -> some Collection<JobID> {
         var shown: [JobID: Int] = [:]
         var expected: [JobEvent] = []
         if let first {
@@ -100,6 +111,7 @@ struct JobFollower {
             expected = []
             return !driven.isEmpty || isAwaited
         }
+        return shown.keys
     }
 
     /// Calls `look` now, whenever the journal has something new of the jobs that it is given, and once a second with

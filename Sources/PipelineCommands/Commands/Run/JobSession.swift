@@ -95,11 +95,22 @@ final class JobSession {
     /// Shows the events of all jobs that are driven somewhere, those that begin meanwhile too, until none is.
     ///
     /// - Parameter first: a job that is shown as if it was the only one; others have their names before their stages.
-    func followAll(from first: (job: OwnedJob, plan: Plan)? = nil) async throws {
+    /// - Returns: the status of all that were shown but the first, and but items, for which their batch answers.
+    func followAll(from first: (job: OwnedJob, plan: Plan)? = nil) async throws -> ExitStatus {
         let view = view(of: first?.plan.definition.stages.map(\.id) ?? [])
         defer { view.finish() }
         let id = first?.job.snapshot.record.id
-        try await follower.followAll(from: first) { view.show(options.isJSON || $0.job == id ? $0 : $0.named()) }
+        let shown = try await follower.followAll(from: first) {
+            view.show(options.isJSON || $0.job == id ? $0 : $0.named())
+        }
+        var statuses: [ExitStatus] = []
+        for other in shown where other != id {
+            guard let latest = try await journal.jobs(JobQuery(prefix: other.text, isBrief: true)).first,
+                latest.snapshot.record.item == nil
+            else { continue }
+            statuses.append(ExitStatus(latest.phase))
+        }
+        return .combined(statuses)
     }
 
     private var follower: JobFollower { JobFollower(workspace, journal, interactivity: options.interactivity) }
