@@ -90,6 +90,23 @@ struct JudgementTests {
         #expect(failure.request == "POST http://api.test/v1/jobs?…")
     }
 
+    @Test("a 401 of a token that another stage gave says how it is had again")
+    func expiredToken() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/x", 401)
+        let bench = try StageBench(
+            """
+            { "id": "login", "kind": "request", "service": "api",
+              "request": { "POST": "/login", "capture": { "token": "$.t" }, "once": { "resend": true } } },
+            { "id": "ask", "kind": "request", "service": "api",
+              "request": { "GET": "/x", "headers": { "X-Session": "${{ stages.login.token }}" } } }
+            """, network: service.network, captures: ["login": ["token": "t"]])
+        #expect(
+            await bench.resume().tryFailure?.failure.hint
+                == "what stage 'login' gave may have expired: \"renew\": \"login\" gets it again; or check the "
+                + "credentials of service 'api'")
+    }
+
     @Test("statuses that the author expects are successes")
     func expect() async throws {
         #expect(try await failure(409, "{}", request: #""expect": [200, "4xx"],"#) == nil)

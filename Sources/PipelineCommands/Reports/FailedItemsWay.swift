@@ -31,7 +31,8 @@ struct FailedItemsWay {
             return "what failed was begun with the document of before; begin it again with the batch's by the same "
                 + "'pipeline run' with --changed --retry-failed"
         }
-        let way = "once mended, begin what failed again with: pipeline retry \(batch.record.key)"
+        let overwrite = failed?.failure?.failure.hint?.contains("--overwrite") == true ? " --overwrite" : ""
+        let way = "once mended, begin what failed again with: pipeline retry \(batch.record.key)\(overwrite)"
         guard failed?.failure?.failure.mayBeOfDocument == true else { return way }
         return way + "; once the document is mended, by the same 'pipeline run' with --changed --retry-failed"
     }

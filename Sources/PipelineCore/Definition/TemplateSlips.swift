@@ -52,7 +52,9 @@ struct TemplateSlips {
                 continue
             }
             position = start + 1
-            guard let slip = slip(in: rest), isMeant(slip.content, isAll: slip.length == bytes.count) else { continue }
+            guard let slip = slip(in: rest), !Self.declares(slip.content, text),
+                isMeant(slip.content, isAll: slip.length == bytes.count)
+            else { continue }
             position = start + slip.length
             let range = SourceRange(start: start, end: position)
             let name = Self.name(in: slip.content)
@@ -87,6 +89,14 @@ struct TemplateSlips {
         let isPath = Self.roots.contains(name) && content.dropFirst(name.count).first == "."
         let isInput = inputs.contains(content) && text.dropFirst(path.count + 1).first != UInt8(ascii: "[")
         return isPath || isInput ? (content, path.count + 1) : nil
+    }
+
+    /// Returns whether a text is a GraphQL document that declares a variable of that name (its specification, section 2.10).
+    private static func declares(_ name: String, _ text: String) -> Bool {
+        ["query", "mutation", "subscription"].contains {
+            text.utf8.drop(while: TemplateReader.isSpace).starts(with: $0.utf8)
+        }
+            && text.contains("$\(name):")
     }
 
     private static func isPathPart(_ byte: UInt8) -> Bool {

@@ -37,6 +37,7 @@ struct WarningTests {
         arguments: [
             "${{ inputs.file }}", "$${{ inputs.file }}", "Hello {{ user }}!", "echo ${HOME} and $HOME", "costs $5",
             "$file[*].n[]", "{{", "${", "a{{b}}c", "${{ '{{ inputs.file }}' }}",
+            " mutation M($file: Upload!) { send(file: $file) }",
         ])
     func text(text: String) throws {
         #expect(try warnings(#""to": "x", "text": "\#(text)""#).isEmpty)

@@ -34,8 +34,7 @@ struct RequestDefinition: Sendable {
 
         /// Leaves the captures that tell who asks, of those that it reads: what is asked for was found out earlier.
         mutating func keepCredentials(of definition: RequestDefinition) {
-            let references = definition.headers.references + definition.decorators.flatMap(\.captures)
-            stages = Set(references.compactMap(\.captureStage))
+            stages = Set(definition.credentialReferences(with: []).compactMap(\.captureStage))
             item = false
         }
     }
@@ -100,4 +99,18 @@ struct RequestDefinition: Sendable {
 
     /// True if sending it twice does what sending it once does (RFC 9110, section 9.2.2).
     var isIdempotent: Bool { method != .post && method != .patch }
+}
+
+extension RequestDefinition {
+    /// The values that tell the service who asks.
+    fileprivate func credentialReferences(with outer: [DecoratorTemplate]) -> [Reference] {
+        headers.references + (decorators + outer).flatMap(\.captures)
+    }
+
+    /// How credentials are had again that a stage gave, such as a login's token; nil where none did.
+    func credentialRenewal(with outer: [DecoratorTemplate]) -> String? {
+        credentialReferences(with: outer).lazy.compactMap(\.captureStage).first.map {
+            "what stage '\($0)' gave may have expired: \"renew\": \"\($0)\" gets it again"
+        }
+    }
 }

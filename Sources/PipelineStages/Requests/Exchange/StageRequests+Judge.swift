@@ -138,7 +138,10 @@ extension StageRequests {
         let found = ErrorMessage.find(in: answer, by: rendered.definition.error)
         let message = found.map { ": \(ShownText.excerpt($0, in: context))" } ?? ""
         let name = name(of: rendered.description.url)
-        let renewal = rendered.definition.url.renewal(restart: context.facts.restartCommand)
+        let definition = rendered.definition
+        let renewal =
+            definition.url.renewal(restart: context.facts.restartCommand)
+            ?? (answer.judgedStatus == 401 ? definition.credentialRenewal(with: outerDecorators) : nil)
         return failure(
             "\(name) answered \(StatusText.describe(answer.status))\(message)", answer, of: rendered,
             hint: RedirectAdvice.text(after: rendered.definition.method, answer, in: context)
