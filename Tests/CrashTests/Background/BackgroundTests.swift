@@ -371,6 +371,38 @@ struct BackgroundTests {
         }
     }
 
+    /// It said that the batch was running, and nothing of the hour that it would do nothing.
+    @Test("why says of a batch that the resume budget holds its items back, and what lets them go")
+    func whyBatchHeldBack() async throws {
+        let server = try LoopbackServer { _ in .status(200, body: "x") }
+        defer { server.stop() }
+        try await withBackground { workplace, _, background in
+            let file = try workplace.write(
+                "held.json",
+                """
+                { "pipeline": 1, "name": "held", "inputs": { "n": { "type": "string" } },
+                  "batch": { "key": "${{ inputs.n }}" },
+                  "background": { "budget": { "resumes": 0, "per": "2h", "base": "1h", "factor": 2, "max": "1h" } },
+                  "stages": [
+                  { "id": "get", "kind": "request", "request": { "GET": "\(server.url)/x" } },
+                  { "id": "w", "kind": "write", "needs": ["get"], "to": "${{ inputs.n }}.txt", "text": "x" } ] }
+                """)
+            let rows = try workplace.write("rows.csv", "n\na\nb\n")
+            let end = try await workplace.run(
+                "run", file, "--each", rows, "--batch", "held", "--detach", "--output", workplace.output)
+            #expect(end.cause == .exited(0), "\(end)")
+            for item in ["a", "b"] { try await workplace.waitForEvent("resume.deferred", of: "held/\(item)") }
+            let why = try await workplace.run("why", "held")
+            #expect(
+                why.output.contains("2 are held back: the budget has no free resumes, the first until ")
+                    && why.output.contains("'pipeline watch held' on a terminal lets them go on at once"), "\(why)")
+            let json = try JSON.parse(try await workplace.run("why", "held", "--json").output)
+            OutputSchemaTests.check(json, try OutputSchemaTests.schema("batch-why"))
+            #expect(json["waits"]?.array?.first?["reason"] == "heldBack", "\(json.text)")
+            try await background.end(by: SIGTERM)
+        }
+    }
+
     @Test("a service manager is told when the owner is ready and when it stops")
     func tellsManager() async throws {
         try await withWorkplace { workplace in

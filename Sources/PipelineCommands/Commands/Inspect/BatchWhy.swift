@@ -7,22 +7,35 @@ import PipelineKit
 struct BatchWhy {
     /// A wait of items under way.
     private struct Wait {
-        let reason: WaitReason.Kind
-        let detail: String
+        /// As JSON has it: a ``WaitReason/Kind``, or that the rules for background work hold the items back.
+        let reason: String
+        var detail: String
         /// An item that waits so.
         let example: String
+        /// The earliest time at which one that is held back goes on.
+        var until: Timestamp?
         var count = 1
+
+        static let heldBack = "heldBack"
 
         var json: JSON {
             [
-                "reason": .string(reason.rawValue), "detail": .string(detail), "count": .number(JSONNumber(count)),
+                "reason": .string(reason), "detail": .string(detail), "count": .number(JSONNumber(count)),
                 "example": .string(example),
             ]
         }
 
         func line(_ text: BatchText) -> String {
-            let (one, several) = reason == .full ? ("waits", "wait") : ("tries again", "try again")
-            return "\(count) \(count == 1 ? one : several): \(detail)  e.g. pipeline why \(text.path(of: example))"
+            let example = "e.g. pipeline why \(text.path(of: example))"
+            if let until {
+                let clock = TimeText(now: SystemClock().now)
+                return
+                    "\(count) \(count == 1 ? "is" : "are") held back: \(detail), the first until \(clock.clock(until)); "
+                    + "'pipeline watch \(text.key)' on a terminal lets them go on at once  \(example)"
+            }
+            let isFull = reason == WaitReason.Kind.full.rawValue
+            let (one, several) = isFull ? ("waits", "wait") : ("tries again", "try again")
+            return "\(count) \(count == 1 ? one : several): \(detail)  \(example)"
         }
     }
 
@@ -51,7 +64,7 @@ struct BatchWhy {
             }
         let advice = try await found.placed(asked, in: journal)
         let now = SystemClock().now
-        let waits = try await isOwned ? waitsUnderWay(in: journal) : []
+        let waits = try await isOwned ? waitsUnderWay(in: journal, of: workspace) : []
         if isJSON {
             console.data(
                 JSON.object([
@@ -83,21 +96,34 @@ struct BatchWhy {
         }
     }
 
-    /// The first reasons why items under way don't go on, of those looked at: the failure of the last attempt, by
-    /// which a service that is away holds all of them, and a service that has as many jobs as it may have.
-    private func waitsUnderWay(in journal: Workspace.Journal) async throws -> [Wait] {
+    /// The first reasons why items under way don't go on, of those looked at: the rules that hold them back, the failure
+    /// of the last attempt, by which a service that is away holds all of them, and a service that has as many jobs as it
+    /// may have.
+    private func waitsUnderWay(in journal: Workspace.Journal, of workspace: Workspace) async throws -> [Wait] {
         var waits: [Wait] = []
-        for item in try await journal.items(of: found.snapshot.record.id, in: [.running], after: 0, limit: 64) {
+        func add(_ wait: Wait) {
+            let known = waits.firstIndex {
+                $0.reason == wait.reason && ($0.detail == wait.detail || $0.reason == Wait.heldBack)
+            }
+            guard let known else { return waits.append(wait) }
+            waits[known].count += 1
+            waits[known].until = [waits[known].until, wait.until].compactMap(\.self).min()
+            // Of those that go on together all but one say only that, at length.
+            if wait.detail.utf8.count < waits[known].detail.utf8.count { waits[known].detail = wait.detail }
+        }
+        let plan = try await workspace.plan(of: found.snapshot.record)
+        for item in try await journal.items(
+            of: found.snapshot.record.id, in: [.running, .waiting], after: 0, limit: 64)
+        {
             guard let job = try await journal.job(of: item) else { continue }
+            if let held = try await workspace.deferral(of: job, plan, in: journal) {
+                add(Wait(reason: Wait.heldBack, detail: held.reason, example: item.key, until: held.until))
+            }
             for step in job.snapshot.steps.values {
                 guard case .waiting(_, _, let reason) = step.state, let detail = reason.detail,
                     reason.kind == .retry || reason.kind == .full || reason.isTrouble
                 else { continue }
-                if let known = waits.firstIndex(where: { $0.reason == reason.kind && $0.detail == detail }) {
-                    waits[known].count += 1
-                } else {
-                    waits.append(Wait(reason: reason.kind, detail: detail, example: item.key))
-                }
+                add(Wait(reason: reason.kind.rawValue, detail: detail, example: item.key))
             }
         }
         return Array(waits.prefix(5))

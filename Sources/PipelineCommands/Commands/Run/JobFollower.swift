@@ -36,7 +36,8 @@ struct JobFollower {
     /// pipeline.
     func attend(toItemOf batch: OwnedJob) async throws {
         guard interactivity == .attended, let owner = batch.owner else { return }
-        let running = try await journal.items(of: batch.snapshot.record.id, in: [.running], after: 0, limit: 1)
+        let running = try await journal.items(
+            of: batch.snapshot.record.id, in: [.running, .waiting], after: 0, limit: 1)
         if let job = running.first?.job { _ = journal.attend(job, of: owner) }
     }
 
