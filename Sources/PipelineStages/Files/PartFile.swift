@@ -233,7 +233,6 @@ final class PartFile: Sendable {
         guard isStillThere else { throw FileFailure(action: "rename", path: path, code: ENOENT) }
         let change = NameChange(from: path, to: target, isFolder: false)
         guard try change.perform(replaces: replaces) == .done else { return .nameTaken }
-        PartLabel.takeOff(descriptor)
         // Of two names of one file, which a crash can leave, rename(2) removes neither.
         if isStillThere { unlink(path) }
         try Folder.sync(Folder.containing(target))

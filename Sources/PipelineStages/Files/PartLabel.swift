@@ -32,7 +32,7 @@ struct PartLabel: Sendable, Hashable {
         }
     }
 
-    /// Says that an open file is a part no more.
+    /// Says that an open file is a part no more: it has its name.
     static func takeOff(_ descriptor: Int32) { _ = files_remove_attribute(descriptor, attribute) }
 
     /// Whose the part under a path is, open or not; nil for a file that is nobody's part, or doesn't say so.

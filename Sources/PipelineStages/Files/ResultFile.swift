@@ -59,6 +59,7 @@ enum ResultFile {
                 guard isSame else { throw taken(written.path, keepsPart ? part : nil, service, in: context) }
             }
         }
+        PartLabel.takeOff(part.descriptor)
         if let point { context.pass(point) }
         try await context.commit(file: written)
     }

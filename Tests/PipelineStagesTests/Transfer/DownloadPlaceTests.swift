@@ -132,6 +132,24 @@ struct DownloadPlaceTests {
         #expect(service.requests.count == 2, "what waits is not fetched again")
     }
 
+    @Test("that was moved out of another item's way is not fetched again")
+    func movedAside() async throws {
+        let small: [UInt8] = Array("hello".utf8)
+        let service = try FileService(small)
+        let path = folder.path + "/mesh.obj"
+        folder.write("mesh.obj", [1])
+        let bench = try bench(service, to: "mesh.obj")
+        bench.state.itemLabel = "3"
+        bench.state.items = [path: "a"]
+        for _ in 1...2 { #expect(await bench.resume().refusal?.contains("the file of the item 'a'") == true) }
+        #expect(folder.names == ["mesh.obj", "mesh.obj.3-move.part"])
+        bench.state.items = [:]
+        bench.state.overwrites = true
+        #expect(await bench.resume().finished != nil)
+        #expect(folder.names == ["mesh.obj"] && folder.read("mesh.obj") == small)
+        #expect(service.requests.count == 1)
+    }
+
     @Test("of an item whose file the service names waits as a part of its own where another's waits already")
     func ofAnItem() async throws {
         let small: [UInt8] = Array("hello".utf8)
