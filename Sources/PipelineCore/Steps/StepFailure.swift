@@ -44,12 +44,12 @@ public struct StepFailure: Sendable, Hashable, Error {
 }
 
 extension StepFailure {
-    /// True for what a wrong document leads to as a rule: a response to a path, a method or a body that the service does
-    /// not have, a success that is not as the document says, or a failure without any request, as of an expression or a
-    /// deadline. A hint that names a command says what helps.
+    /// True for what a wrong document may lead to: a response to a path, a method, credentials or a body that the service
+    /// does not take, a success that is not as the document says, or a failure without any request, as of an expression
+    /// or a deadline. A hint that names a command says what helps.
     package var mayBeOfDocument: Bool {
         guard let status else { return request == nil && hint?.contains("'pipeline ") != true && self != .givenUp }
-        return [400, 404, 405, 415, 422].contains(status) || 200..<300 ~= status && hint != nil
+        return [400, 401, 403, 404, 405, 415, 422].contains(status) || 200..<300 ~= status && hint != nil
     }
 
     /// The form of `show --json` and of `*.failed` events; absent facts are null.
