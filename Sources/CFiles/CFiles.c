@@ -76,7 +76,9 @@ long files_attribute(const char *path, const char *name, void *value, unsigned l
 #if defined(__linux__)
     return lgetxattr(path, name, value, room);
 #elif defined(__APPLE__)
-    return getxattr(path, name, value, room, 0, XATTR_NOFOLLOW);
+    long length = getxattr(path, name, value, room, 0, XATTR_NOFOLLOW);
+    if (length < 0 && errno == ENOATTR) errno = ENODATA;
+    return length;
 #else
     (void)path;
     (void)name;

@@ -21,7 +21,7 @@ int files_set_attribute(int descriptor, const char *name, const void *value, uns
 int files_remove_attribute(int descriptor, const char *name);
 
 /// Reads an extended attribute of what stands under a name, which is not followed (lgetxattr(2)). Gives its length, or -1
-/// and errno.
+/// and errno: ENODATA where it has none.
 long files_attribute(const char *path, const char *name, void *value, unsigned long room);
 
 #endif
