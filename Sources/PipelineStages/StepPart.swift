@@ -16,7 +16,7 @@ package struct StepPart: Sendable, Hashable {
         if let download = try? CheckpointCoding<DownloadCheckpoint>.json.decode(checkpoint) {
             guard let target = download.target else { return nil }
             let name = PartName(key, of: job.record.id, item: job.record.itemLabel)
-            self.init(target, at: name.path(for: target, download.part), length: download.verified?.bytes)
+            self.init(target, at: name.path(for: target, isBegun: true), length: download.verified?.bytes)
         } else if let request = try? CheckpointCoding<RequestStage.Checkpoint>.json.decode(checkpoint),
             let pages = request.paging, let target = pages.target, let path = pages.partPath
         {

@@ -23,9 +23,7 @@ struct StepPartTests {
     }
 
     private func download(verified bytes: Int64?) -> DownloadCheckpoint {
-        // Of version 0.1.0, whose parts have no label.
         var checkpoint = DownloadCheckpoint(target: folder.path + "/m.obj")
-        checkpoint.held = 3
         checkpoint.verified = bytes.map { DownloadCheckpoint.Verified(bytes: $0) }
         return checkpoint
     }

@@ -56,11 +56,8 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     /// The number of bytes of the file that are on the disk in all.
     var covered: Int64 { held + (ranges?.covered ?? 0) }
 
-    /// The part that there is.
-    var part: PartName.Claim {
-        if covered == 0, verified == nil { return .none }
-        return farthest == nil ? .begunUnlabelled : .begun
-    }
+    /// True if there is a part.
+    var isBegun: Bool { covered > 0 || verified != nil }
 
     /// Behind the last byte that it says anything of.
     var reach: Int64 { ranges?.pieces.last?.end ?? held }

@@ -47,7 +47,7 @@ extension DownloadOrder {
     ) -> StageFailure {
         if case .localWrite(let code, let written) = failure.reason {
             let named =
-                written.isEmpty ? (path.map { context.partName.path(for: $0, .begun) } ?? "the file") : written
+                written.isEmpty ? (path.map { context.partName.path(for: $0, isBegun: true) } ?? "the file") : written
             return local(FileFailure(action: "write", path: named, code: code))
         }
         var rendered = rendered

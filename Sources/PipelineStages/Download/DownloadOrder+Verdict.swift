@@ -88,9 +88,9 @@ extension DownloadOrder {
     }
 
     /// The part of an earlier try, locked; nil when it is gone.
-    func openExisting(_ path: String, _ checkpoint: DownloadCheckpoint) throws(StageFailure) -> PartFile? {
+    func openExisting(_ path: String) throws(StageFailure) -> PartFile? {
         do throws(PartFile.OpenFailure) {
-            return try context.openPart(path, checkpoint.part)
+            return try context.openPart(path)
         } catch {
             switch error {
             case .busy: throw busy(path)

@@ -38,7 +38,7 @@ struct DownloadOrder: Sendable {
 
     /// The part of a download that stands there; nil while its file has no name.
     func partPath(at checkpoint: DownloadCheckpoint) -> String? {
-        checkpoint.target.map { context.partName.path(for: $0, checkpoint.part) }
+        checkpoint.target.map { context.partName.path(for: $0, isBegun: checkpoint.isBegun) }
     }
 
     /// The next exchange of a download that stands there.

@@ -96,7 +96,7 @@ extension DownloadRun {
     ) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
         guard let path = checkpoint.target, let partPath = order.partPath(at: checkpoint) else { return nil }
         if order.stage.unpack != nil, let captures = try await resumeUnpacked(verified) { return .finished(captures) }
-        if let part = try order.openExisting(partPath, checkpoint), part.size == verified.bytes,
+        if let part = try order.openExisting(partPath), part.size == verified.bytes,
             try order.isFile(partPath, verified)
         {
             let verified = try order.withDigest(verified, of: partPath)

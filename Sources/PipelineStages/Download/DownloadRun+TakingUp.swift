@@ -6,9 +6,7 @@ extension DownloadRun {
         guard let path = order.partPath(at: checkpoint) else { return }
         let session = session()
         guard session.asksForRest else { return try await startAgain(because: session.obstacle) }
-        guard let part = try order.openExisting(path, checkpoint) else {
-            return try await startAgain(because: "its part is gone")
-        }
+        guard let part = try order.openExisting(path) else { return try await startAgain(because: "its part is gone") }
         // Another name of the file is a result: of a job that was killed while it took the part's name away.
         guard !part.hasOtherNames else { return startAgain() }
         self.part = part
@@ -22,7 +20,11 @@ extension DownloadRun {
         let (end, found) = try order.reading { () throws(FileFailure) in
             try part.proven(claims, from: 0, fresh)
         }
-        guard end > 0 else { return try await startAgain(because: "what is in its part did not come so") }
+        guard end > 0 else {
+            // Whoever it may be of: it is not to be removed.
+            if PartLabel(ofFileAt: path) == nil { self.part = nil }
+            return try await startAgain(because: "what is in its part did not come so")
+        }
         digests = found
         if end > checkpoint.held { try await keepFound(upTo: end, part) }
     }

@@ -58,7 +58,7 @@ extension DownloadRun {
         guard let unpacked = checkpoint.unpacked, unpacking.isNamedAlready,
             let partPath = order.partPath(at: checkpoint)
         else { return nil }
-        let part = try order.openExisting(partPath, checkpoint)
+        let part = try order.openExisting(partPath)
         FolderTree.remove(unpacking.stagingPath)
         let files = try order.reading { () throws(FileFailure) in try FolderTree.files(in: unpacked.path)
         }

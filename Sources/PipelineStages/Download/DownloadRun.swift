@@ -27,6 +27,7 @@ struct DownloadRun {
     init(_ order: DownloadOrder, from checkpoint: DownloadCheckpoint) {
         self.order = order
         self.checkpoint = checkpoint
+        self.checkpoint.farthest = checkpoint.farthest ?? checkpoint.covered
         saved = checkpoint.reach
         probes = order.streams > 1 && !order.wanted.headerIsOfContent
     }
@@ -51,7 +52,6 @@ struct DownloadRun {
             if case .taken = found { isTaken = true }
         }
         try await takeUpPart()
-        checkpoint.farthest = checkpoint.farthest ?? checkpoint.covered
         var restarts = 0
         while true {
             let before = checkpoint.held

@@ -71,7 +71,11 @@ final class PartFile: Sendable {
                 continue
             }
             guard part.isStillThere else { continue }
-            guard isFresh, part.size > 0 || part.hasOtherNames else { return part }
+            guard isFresh else { return part }
+            if part.size == 0, !part.hasOtherNames {
+                label?.put(on: part.descriptor)
+                return part
+            }
             try removeName(path)
         }
     }
@@ -141,7 +145,7 @@ final class PartFile: Sendable {
             // A file system without locks is used without them.
             guard errno != EWOULDBLOCK else { throw .busy(PartLabel.holder(of: descriptor)) }
         }
-        label?.put(on: descriptor)
+        label?.lock(descriptor)
         return part
     }
 

@@ -24,9 +24,11 @@ struct PartLabel: Sendable, Hashable {
 
     private init(place: Int64) { self.place = place }
 
-    /// Says that an open file is its owner's.
+    /// Says that an open file is its owner's for as long as it is open.
+    func lock(_ descriptor: Int32) { Self.call(descriptor, Self.set, F_WRLCK, place, 1) }
+
+    /// Says that a new file is its owner's.
     func put(on descriptor: Int32) {
-        Self.call(descriptor, Self.set, F_WRLCK, place, 1)
         withUnsafeBytes(of: place.bigEndian) { bytes in
             _ = files_set_attribute(descriptor, Self.attribute, bytes.baseAddress, UInt(bytes.count))
         }
@@ -47,7 +49,7 @@ struct PartLabel: Sendable, Hashable {
 
     private static let attribute = "user.pipeline.part"
 
-    /// Takes back what ``put(on:)`` said.
+    /// Takes back what ``lock(_:)`` said.
     static func remove(from descriptor: Int32) { call(descriptor, set, F_UNLCK, first, count - 1) }
 
     /// Whose the file is that somebody else has open; nil when nobody says so.

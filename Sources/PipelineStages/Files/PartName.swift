@@ -6,16 +6,6 @@ import PipelineCore
 /// A part that another job left, a whole result that waits there for its name, and a file of the user's with that name
 /// are never replaced: what is not the step's own has it take its own name.
 struct PartName: Sendable {
-    /// The knowledge that a step has of a part of its own.
-    enum Claim: Sendable {
-        /// It has none.
-        case none
-        /// It has one, which bears its label wherever files can.
-        case begun
-        /// It has one of version 0.1.0, which labelled none.
-        case begunUnlabelled
-    }
-
     let label: PartLabel
     /// What comes behind the path of the file in the step's own name.
     private let own: String
@@ -30,25 +20,22 @@ struct PartName: Sendable {
     }
 
     /// The path of the part of a file that is to stand under `target`.
-    func path(for target: String, _ claim: Claim) -> String {
+    ///
+    /// - Parameter isBegun: whether the step has a part of it, as its checkpoint says.
+    func path(for target: String, isBegun: Bool) -> String {
         let (own, usual) = (ownPath(for: target), target + Self.usual)
-        return access(own, F_OK) == 0 || isForeign(usual, claim) ? own : usual
+        return access(own, F_OK) == 0 || isForeign(usual, isBegun: isBegun) ? own : usual
     }
 
     /// The path that no other step has.
     func ownPath(for target: String) -> String { target + own }
 
-    /// Returns whether another's file stands there, or what is no file.
-    func isForeign(_ path: String, _ claim: Claim) -> Bool {
+    /// Returns whether another's file stands there, or what is no file. One without a label may be the part that a step has
+    /// begun: those of version 0.1.0 have none, nor have copies and files of some file systems. Its content tells.
+    func isForeign(_ path: String, isBegun: Bool) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }
         guard status.st_mode & S_IFMT == S_IFREG else { return true }
-        if let owner = PartLabel(ofFileAt: path) { return owner != label }
-        let couldBear = errno == ENODATA
-        return switch claim {
-        case .none: true
-        case .begun: couldBear
-        case .begunUnlabelled: false
-        }
+        return PartLabel(ofFileAt: path).map { $0 != label } ?? !isBegun
     }
 }

@@ -142,9 +142,9 @@ enum ResultFile {
 
     /// Opens and locks a part that is there.
     static func open<Checkpoint>(
-        _ path: String, _ claim: PartName.Claim, in context: StageContext<Checkpoint>
+        _ path: String, in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> PartFile {
-        try opening(path, in: context) { () throws(PartFile.OpenFailure) in try context.openPart(path, claim) }
+        try opening(path, in: context) { () throws(PartFile.OpenFailure) in try context.openPart(path) }
     }
 
     private static func opening<Checkpoint>(
@@ -197,7 +197,7 @@ extension StageContext {
 
     /// Makes and locks a new part of a file, under the step's own name where somebody else has just taken the usual one.
     func openNewPart(of target: String) throws(PartFile.OpenFailure) -> PartFile {
-        let (path, own) = (partName.path(for: target, .none), partName.ownPath(for: target))
+        let (path, own) = (partName.path(for: target, isBegun: false), partName.ownPath(for: target))
         do throws(PartFile.OpenFailure) {
             return try PartFile.open(path, isFresh: true, label: partName.label)
         } catch {
@@ -207,8 +207,10 @@ extension StageContext {
     }
 
     /// Opens and locks a part of the step that is there; another's file is none.
-    func openPart(_ path: String, _ claim: PartName.Claim) throws(PartFile.OpenFailure) -> PartFile {
-        if partName.isForeign(path, claim) { throw .file(FileFailure(action: "read", path: path, code: ENOENT)) }
+    func openPart(_ path: String) throws(PartFile.OpenFailure) -> PartFile {
+        if partName.isForeign(path, isBegun: true) {
+            throw .file(FileFailure(action: "read", path: path, code: ENOENT))
+        }
         return try PartFile.open(path, isFresh: false, creates: false, label: partName.label)
     }
 

@@ -18,10 +18,9 @@ struct ItemFile {
 
     /// The part of an earlier try; nil when it is gone, too short or not what was written.
     init?<Checkpoint>(
-        resuming path: String, _ claim: PartName.Claim, length: Int64, digest: String?,
-        in context: StageContext<Checkpoint>
+        resuming path: String, length: Int64, digest: String?, in context: StageContext<Checkpoint>
     ) throws(StageFailure) {
-        guard let part = try Self.existing(path, claim, in: context) else { return nil }
+        guard let part = try Self.existing(path, in: context) else { return nil }
         self.part = part
         self.length = length
         var hasher = SHA256()
@@ -56,12 +55,12 @@ struct ItemFile {
     }
 
     private static func existing<Checkpoint>(
-        _ path: String, _ claim: PartName.Claim, in context: StageContext<Checkpoint>
+        _ path: String, in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> PartFile? {
         do throws(StageFailure) {
-            return try ResultFile.open(path, claim, in: context)
+            return try ResultFile.open(path, in: context)
         } catch {
-            if context.partName.isForeign(path, claim) { return nil }
+            if context.partName.isForeign(path, isBegun: true) { return nil }
             if access(path, F_OK) != 0, errno == ENOENT { return nil }
             throw error
         }

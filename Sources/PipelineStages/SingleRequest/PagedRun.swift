@@ -135,7 +135,7 @@ struct PagedRun {
             let target = try await context.outputFile(to)
             if checkpoint.target == target, checkpoint.walk.pages > 0, let path = checkpoint.partPath {
                 file = try ItemFile(
-                    resuming: path, checkpoint.claim, length: checkpoint.length, digest: checkpoint.digest, in: context)
+                    resuming: path, length: checkpoint.length, digest: checkpoint.digest, in: context)
             }
             if let file, !file.part.hasOtherNames { return }
             file = nil
@@ -266,7 +266,7 @@ struct PagedRun {
     private mutating func finishNaming() async throws(StageFailure) -> Bool {
         guard let target = checkpoint.target, let path = checkpoint.partPath else { return true }
         if let file = try ItemFile(
-            resuming: path, checkpoint.claim, length: checkpoint.length, digest: checkpoint.digest, in: context)
+            resuming: path, length: checkpoint.length, digest: checkpoint.digest, in: context)
         {
             try await name(file.part)
             return true

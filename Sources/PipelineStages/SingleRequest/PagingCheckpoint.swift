@@ -25,5 +25,4 @@ struct PagingCheckpoint: Codable, Sendable, Equatable {
     var isWhole = false
 
     var partPath: String? { part ?? target.map { $0 + ".part" } }
-    var claim: PartName.Claim { part == nil ? .begunUnlabelled : .begun }
 }
