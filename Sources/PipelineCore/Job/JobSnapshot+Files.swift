@@ -3,14 +3,6 @@ import JSONPath
 /// Files that one stage has written and another one is still to read. The next owner may be another machine, where they are
 /// not.
 extension JobSnapshot {
-    /// The file that a step has written at a path; nil where it has written none.
-    package func file(at path: String, of step: StepKey) -> WrittenFile? {
-        writtenFile(at: path).flatMap { $0.step == step ? $0 : nil }
-    }
-
-    /// What told a file that the job has written from others when it was written; nil for one that no stage reads.
-    package func trace(ofFileAt path: String) -> String? { facts[.written(path)]?.string }
-
     /// The files that are still read, of steps that can make them again: what was submitted to a service is not. With
     /// `retried` also those that failed steps read. The local copies of inputs that are URLs are among them, without a step.
     package func filesToRead(in plan: Plan, retried: Bool) -> [WrittenFile] {

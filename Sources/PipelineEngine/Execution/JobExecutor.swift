@@ -86,7 +86,7 @@ actor JobExecutor {
     /// Returns whether a file that the job has written is not here, or another one stands under its path.
     private func isLost(_ file: WrittenFile) -> Bool {
         if ports.files.lacks(fileAt: file.path) { return true }
-        guard let written = snapshot.trace(ofFileAt: file.path),
+        guard let written = snapshot.facts.trace(ofFileAt: file.path),
             let found = ports.files.sharedFingerprint(ofFileAt: file.path)
         else { return false }
         return found != written

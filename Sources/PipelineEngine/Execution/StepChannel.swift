@@ -15,8 +15,6 @@ struct StepChannel: Sendable {
     let fingerprint: @Sendable (String) async -> String?
     /// What the job has said of a file when it was in another state than the one given.
     let told: @Sendable (String, String) async -> [Fact: JSON]
-    /// The file that it has written at a path.
-    let written: @Sendable (String) async -> WrittenFile?
     /// What told a file that the job has written from others; nil for one that no stage reads.
     let trace: @Sendable (String) async -> String?
     /// The file that any step of the job has written last at a path.

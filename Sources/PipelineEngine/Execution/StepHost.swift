@@ -172,7 +172,9 @@ final class StepHost: StageHost {
         )
     }
 
-    func written(at path: String) async -> WrittenFile? { await channel.written(path) }
+    func written(at path: String) async -> WrittenFile? {
+        await channel.result(path).flatMap { $0.step == facts.step ? $0 : nil }
+    }
 
     func sends(_ files: [String: String]) async throws(StageFailure) {
         let states = JSONObject(files.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })

@@ -44,16 +44,6 @@ package final class ResultsFile: Sendable {
         return stat(path, &status) == 0 && status.st_size > 0
     }
 
-    /// Returns whether a file is one of others, by whatever path.
-    package static func isOne(of others: [String], _ path: String) -> Bool {
-        var own = stat()
-        guard stat(path, &own) == 0 else { return false }
-        return others.contains { other in
-            var status = stat()
-            return stat(other, &status) == 0 && status.st_ino == own.st_ino && status.st_dev == own.st_dev
-        }
-    }
-
     /// Returns whether a file begins with something else than the row of an item.
     package static func isForeign(_ path: String?) -> Bool {
         guard let path, exists(path), let source = try? ByteSource(path) else { return false }
@@ -100,7 +90,7 @@ package final class ResultsFile: Sendable {
         if Self.isForeign(path) {
             throw StepFailure(
                 "\(path) is not the file that the rows of this batch go to",
-                hint: "move it: the rows are written anew, of all items that have ended")
+                hint: "move it: the rows of all items that have ended are written again")
         }
         var known: Set<Int> = []
         do throws(ItemSourceError) {

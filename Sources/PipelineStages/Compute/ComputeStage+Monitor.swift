@@ -42,11 +42,10 @@ extension ComputeStage {
         case .unexpected(let failure) where await saysNothing(response, rendered, in: context):
             return .failedPoll(detail: failure.title, floor: floor)
         case .unexpected(let failure) where [404, 410].contains(answer.status):
-            if context.now >= checkpoint.begin(of: context.facts) + PollDefinition.settling { return .missing(failure) }
-            var report = PollReport()
-            report.message = "\(failure.title): it may not know it yet"
-            report.floor = floor
-            return .running(report)
+            if context.now >= checkpoint.begin(of: context.facts) + PollDefinition.disbelief {
+                return .missing(failure)
+            }
+            return .running(PollReport(unknownYet: failure, floor: floor))
         case .unexpected(let failure), .ruledOut(let failure, _): return .refused(failure)
         }
     }

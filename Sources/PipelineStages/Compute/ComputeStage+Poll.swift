@@ -31,10 +31,9 @@ extension ComputeStage {
             if case .missing(let failure) = finding {
                 if position + 1 < polls.count { continue }
                 if try await isSettling(poll, checkpoint, in: context) {
-                    var report = PollReport()
-                    report.message = "\(failure.title): it may not know it yet"
                     return try await outcome(
-                        of: .running(report), taking: CaptureSet(), rendered, checkpoint, in: context)
+                        of: .running(PollReport(unknownYet: failure)), taking: CaptureSet(), rendered, checkpoint,
+                        in: context)
                 }
             }
             return try await outcome(

@@ -95,7 +95,7 @@ private struct PollFields: Sendable {
         poll.until = reader.optional(until)
         poll.failWhen = reader.optional(failWhen)
         poll.missing = reader.optional(missing)
-        poll.settle = reader.value(settle, default: .constant(PollDefinition.settling))
+        poll.settle = reader.value(settle, default: poll.settle)
         poll.find = reader.optional(find)
         poll.events = reader.optional(PollEvents.field)
         PollEvents.check(

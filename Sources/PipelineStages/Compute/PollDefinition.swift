@@ -4,7 +4,7 @@ import PipelineCore
 /// A request that asks how a remote job is, and how its answer is read.
 struct PollDefinition: Sendable {
     /// The time that `missing` is not believed where the document says nothing else.
-    static let settling = Duration.seconds(10)
+    static let disbelief = Duration.seconds(10)
 
     /// The meaning of a value of `status` that stands in no list.
     enum UnknownStatus: String, Sendable, CaseIterable { case running, fail }
@@ -31,7 +31,7 @@ struct PollDefinition: Sendable {
     /// The condition by which a response says that there is no such job; nil for status 404 and 410.
     var missing: Expression?
     /// The time that `missing` is not believed after the submit, or without one after the stage's start.
-    var settle = Setting.constant(Self.settling)
+    var settle = Setting.constant(Self.disbelief)
     /// Finds the job in a list; nil when the answer is about it alone.
     var find: PollFind?
     /// The rule by which the events of a stream are read; nil when the answer is not one.

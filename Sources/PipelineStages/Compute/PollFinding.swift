@@ -73,6 +73,12 @@ struct PollReport: Sendable {
     /// A job that runs on, of which nothing new is known.
     init(after floor: Duration?) { self.floor = floor }
 
+    /// A job that its service says it does not know, and may not know yet.
+    init(unknownYet failure: StepFailure, floor: Duration? = nil) {
+        self.floor = floor
+        message = "\(failure.title): it may not know it yet"
+    }
+
     /// The words that an estimate is made from.
     var words: Estimate.Words { Estimate.Words(secondsLeft: secondsLeft, share: share) }
 

@@ -94,9 +94,7 @@ extension DownloadOrder {
         } catch {
             switch error {
             case .busy: throw busy(path)
-            case .file(let failure):
-                if failure.code == ENOENT { return nil }
-                throw local(failure)
+            case .file(let failure): throw local(failure)
             }
         }
     }

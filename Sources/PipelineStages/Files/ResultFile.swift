@@ -140,16 +140,16 @@ enum ResultFile {
         try opening(path, in: context) { () throws(PartFile.OpenFailure) in try context.openNewPart(of: path) }
     }
 
-    /// Opens and locks a part that is there.
-    static func open<Checkpoint>(
+    /// Opens and locks a part of the step; nil where none is.
+    static func openExisting<Checkpoint>(
         _ path: String, in context: StageContext<Checkpoint>
-    ) throws(StageFailure) -> PartFile {
+    ) throws(StageFailure) -> PartFile? {
         try opening(path, in: context) { () throws(PartFile.OpenFailure) in try context.openPart(path) }
     }
 
-    private static func opening<Checkpoint>(
-        _ path: String, in context: StageContext<Checkpoint>, _ open: () throws(PartFile.OpenFailure) -> PartFile
-    ) throws(StageFailure) -> PartFile {
+    private static func opening<Checkpoint, Part>(
+        _ path: String, in context: StageContext<Checkpoint>, _ open: () throws(PartFile.OpenFailure) -> Part
+    ) throws(StageFailure) -> Part {
         do throws(PartFile.OpenFailure) {
             return try open()
         } catch {
@@ -206,12 +206,15 @@ extension StageContext {
         }
     }
 
-    /// Opens and locks a part of the step that is there; another's file is none.
-    func openPart(_ path: String) throws(PartFile.OpenFailure) -> PartFile {
-        if partName.isForeign(path, isBegun: true) {
-            throw .file(FileFailure(action: "read", path: path, code: ENOENT))
+    /// Opens and locks a part of the step; nil where none is, or another's file.
+    func openPart(_ path: String) throws(PartFile.OpenFailure) -> PartFile? {
+        if partName.isForeign(path, isBegun: true) { return nil }
+        do throws(PartFile.OpenFailure) {
+            return try PartFile.open(path, isFresh: false, creates: false, label: partName.label)
+        } catch {
+            if case .file(let failure) = error, failure.code == ENOENT { return nil }
+            throw error
         }
-        return try PartFile.open(path, isFresh: false, creates: false, label: partName.label)
     }
 
     /// The absolute path of a `to` that names a file. What came from a response gives a name, never a folder.

@@ -20,7 +20,7 @@ struct ItemFile {
     init?<Checkpoint>(
         resuming path: String, length: Int64, digest: String?, in context: StageContext<Checkpoint>
     ) throws(StageFailure) {
-        guard let part = try Self.existing(path, in: context) else { return nil }
+        guard let part = try ResultFile.openExisting(path, in: context) else { return nil }
         self.part = part
         self.length = length
         var hasher = SHA256()
@@ -52,17 +52,5 @@ struct ItemFile {
         try part.syncData()
         hasher.update(data: lines)
         length += Int64(lines.count)
-    }
-
-    private static func existing<Checkpoint>(
-        _ path: String, in context: StageContext<Checkpoint>
-    ) throws(StageFailure) -> PartFile? {
-        do throws(StageFailure) {
-            return try ResultFile.open(path, in: context)
-        } catch {
-            if context.partName.isForeign(path, isBegun: true) { return nil }
-            if access(path, F_OK) != 0, errno == ENOENT { return nil }
-            throw error
-        }
     }
 }

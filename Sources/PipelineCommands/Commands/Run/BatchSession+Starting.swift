@@ -104,7 +104,7 @@ extension BatchSession {
     ) async throws -> ExitStatus? {
         let record = record(draft, workspace.newJobID(), key, journal.clock.now, output)
         if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
-        try replaceResults(batch.settings.results, given, draft)
+        try given.makeRoom(for: batch.settings.results, document: draft.path, overwrites: options.overwrites)
         UnsetVariableNote(of: draft.plan, draft.environment)?.show(on: console)
         PublicAddressNote(of: draft.plan, workspace.settings, isDetached ? .detached : .attached)?.show(on: console)
         let job = JobSnapshot(record: record, steps: [:], mode: .attached)
@@ -130,27 +130,6 @@ extension BatchSession {
         return status
     }
 
-    /// Makes room for a file of results that is not the batch's: it is replaced when a person said so.
-    private func replaceResults(_ path: String?, _ given: BatchOptions, _ draft: JobDraft) throws {
-        guard let path else { return }
-        try ResultsFile.check(path)
-        guard ResultsFile.exists(path) else { return }
-        // A source is the file itself, or names an input before it.
-        let sources = given.each + given.each.map { String($0.drop { $0 != "=" }.dropFirst()) }
-        let folder = AbsolutePath.workingDirectory
-        if ResultsFile.isOne(of: [draft.path] + sources.map { AbsolutePath.of($0, in: folder) }, path) {
-            throw CommandError(
-                .invalid, "\(path) is what the batch is made from, and is not replaced",
-                hint: "name another file with --results")
-        }
-        guard options.overwrites else {
-            throw CommandError(
-                .invalid, "\(path) exists, and is not the file that the rows of this batch go to",
-                hint: "name another file with --results, or add --overwrite to replace it")
-        }
-        try ResultsFile(path, names: []).clear()
-    }
-
     /// True if no item was ever begun, so that nothing is lost with it.
     private func isUntouched(_ batch: BatchRecord) -> Bool {
         batch.underWayCount == 0 && [.suspended, .unknown, .succeeded, .cancelled].allSatisfy { batch.count($0) == 0 }
@@ -167,9 +146,9 @@ extension BatchSession {
         }
         var latest = JobSnapshot(record: record, steps: [:], mode: .attached)
         latest.batch = batch
-        if batch.settings.results != job.batch?.settings.results || ResultsFile.isForeign(batch.settings.results) {
-            try replaceResults(batch.settings.results, given, draft)
-        }
+        try given.makeRoom(
+            for: batch.settings.results, known: job.batch?.settings.results, document: draft.path,
+            overwrites: options.overwrites)
         let lease = try await acquire(job)
         let adoption = AdoptedDocument(of: record, draft.plan, variables: workspace.settings.environment)
         let accepted = given.changed ? try await adoption.accept(in: workspace, journal) : 0

@@ -102,6 +102,9 @@ extension Fact: CustomStringConvertible {
 }
 
 extension [Fact: JSON] {
+    /// What told a file that the job has written from others when it was written; nil for one that no stage reads.
+    package func trace(ofFileAt path: String) -> String? { self[.written(path)]?.string }
+
     /// The absolute paths of the local copies of inputs that are URLs.
     var copies: [String] { compactMap { fact, path in if case .copy = fact { path.string } else { nil } } }
 }
