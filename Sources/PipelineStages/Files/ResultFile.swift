@@ -94,7 +94,6 @@ enum ResultFile {
         _ part: PartFile, _ writer: OtherWriter, _ path: String, _ service: String?,
         in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> StageFailure {
-        let step = context.facts.step
         let aside = context.partName.ownPath(for: path)
         let owner: String
         let remedy: String
