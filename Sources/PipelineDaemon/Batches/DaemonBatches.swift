@@ -48,9 +48,7 @@ final class DaemonBatches: Sendable {
         var options = BatchRunner.Options()
         if let path = try await journal.batch(batch)?.settings.results {
             do {
-                let file = try ResultsFile(path, names: ResultRow.names(in: subject.job.record))
-                try await file.catchUp(with: journal, batch)
-                options.results = file
+                options.results = try await ResultsFile.open(path, of: subject.job.record, in: journal)
             } catch let failure as StepFailure {
                 // The items are worth more than their rows, which stand in the journal too.
                 log.note(

@@ -35,10 +35,19 @@ extension JobDraft {
 
     /// Reads so much of the sources that what makes a batch impossible is known before anything begins; of standard
     /// input nothing.
-    package func checkSources(_ sources: [String], in folder: String) throws(ItemSourceError) {
+    ///
+    /// - Parameter results: the file that rows are to go to.
+    package func checkSources(
+        _ sources: [String], in folder: String, results: String?
+    ) throws(ItemSourceError) {
         for text in sources {
             let source = try ItemSource(text, inputs: plan.definition.inputs.map(\.name))
             if source.isStandardInput { continue }
+            if let results, try source.reads(results, in: folder) {
+                throw ItemSourceError(
+                    "the rows can't go to \(results): --each \(text) reads that file",
+                    hint: "name another file with --results")
+            }
             _ = try SourceItems(source, draft: self, working: folder, folders: nil, from: nil)
         }
     }

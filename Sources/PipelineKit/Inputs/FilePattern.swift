@@ -84,6 +84,24 @@ package struct FilePattern: Sendable, Equatable {
         return found.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 
+    /// Returns whether a file with an absolute path would be found below a folder, there or not yet.
+    package func finds(_ path: String, in folder: String) -> Bool {
+        let names = path.split(separator: "/").map(String.init)
+        let start = isAbsolute ? [] : folder.split(separator: "/").map { Self.literal(String($0)) }
+        return alternatives.contains { Self.matches(names[...], (start + $0)[...]) }
+    }
+
+    private static func matches(_ names: ArraySlice<String>, _ patterns: ArraySlice<String>) -> Bool {
+        guard let pattern = patterns.first else { return names.isEmpty }
+        if pattern == "**" {
+            let rest = patterns.count == 1 ? ["*"] : patterns.dropFirst()
+            let folders = names.prefix { $0.utf8.first != UInt8(ascii: ".") }.count
+            return (0...folders).contains { matches(names.dropFirst($0), rest) }
+        }
+        guard let name = names.first, matches(bytes(of: name), pattern) else { return false }
+        return matches(names.dropFirst(), patterns.dropFirst())
+    }
+
     /// The files in a folder without the hidden ones, whatever characters its path has.
     package static func files(of folder: String) -> [Match] {
         let place = bytes(of: folder.utf8.last == UInt8(ascii: "/") ? folder : folder + "/")

@@ -1,4 +1,3 @@
-import CFiles
 import CLibrary
 import Crypto
 import PipelineCore
@@ -29,25 +28,21 @@ struct PartLabel: Sendable, Hashable {
 
     /// Says that a new file is its owner's.
     func put(on descriptor: Int32) {
-        withUnsafeBytes(of: place.bigEndian) { bytes in
-            _ = files_set_attribute(descriptor, Self.attribute, bytes.baseAddress, UInt(bytes.count))
-        }
+        Self.attribute.set(withUnsafeBytes(of: place.bigEndian) { Array($0) }, on: descriptor)
     }
 
     /// Says that an open file is a part no more: it has its name.
-    static func takeOff(_ descriptor: Int32) { _ = files_remove_attribute(descriptor, attribute) }
+    static func takeOff(_ descriptor: Int32) { attribute.remove(from: descriptor) }
 
     /// Whose the part under a path is, open or not; nil for a file that is nobody's part, or doesn't say so.
     init?(ofFileAt path: String) {
-        var place: Int64 = 0
-        let length = withUnsafeMutableBytes(of: &place) { bytes in
-            files_attribute(path, Self.attribute, bytes.baseAddress, UInt(bytes.count))
+        guard let value = Self.attribute.value(ofFileAt: path), value.count == MemoryLayout<Int64>.size else {
+            return nil
         }
-        guard length == MemoryLayout<Int64>.size else { return nil }
-        self.place = Int64(bigEndian: place)
+        place = value.reduce(0) { $0 << 8 | Int64($1) }
     }
 
-    private static let attribute = "user.pipeline.part"
+    private static let attribute = FileAttribute("user.pipeline.part")
 
     /// Takes back what ``lock(_:)`` said.
     static func remove(from descriptor: Int32) { call(descriptor, set, F_UNLCK, first, count - 1) }

@@ -27,9 +27,11 @@ struct BadBatchInputTests {
         }
     }
 
-    private func run(_ workplace: Workplace, each source: String, _ more: String...) async throws -> ProgramEnd {
+    private func run(
+        _ workplace: Workplace, each source: String, batch: String = "june", _ more: String...
+    ) async throws -> ProgramEnd {
         try await workplace.program.run(
-            ["run", "note.json", "--each", source, "--batch", "june", "--output", "out"] + more,
+            ["run", "note.json", "--each", source, "--batch", batch, "--output", "out"] + more,
             environment: workplace.environment(), folder: workplace.folder)
     }
 
@@ -56,9 +58,9 @@ struct BadBatchInputTests {
             }
             let missing = try await overwrite(kept)
             #expect(missing.cause == .exited(2) && missing.errors.contains("KEY is not set"), "\(missing)")
-            for path in [rows, workplace.path("note.json")] {
+            for (path, message) in [(rows, "reads that file"), (workplace.path("note.json"), "is the document")] {
                 let end = try await overwrite(path, key: ["PIPELINE_SECRET_KEY": "sesame-sesame"])
-                #expect(end.cause == .exited(2) && end.errors.contains("is what the batch is made from"), "\(end)")
+                #expect(end.cause == .exited(2) && end.errors.contains(message), "\(end)")
             }
             #expect(workplace.bytes(kept) == Array("{\"item\":\"old\"}\n".utf8))
             #expect(workplace.bytes(rows) == Array("text\na\n".utf8))
@@ -75,6 +77,40 @@ struct BadBatchInputTests {
             let end = try await run(workplace, each: rows, "--results", "r.jsonl")
             #expect(end.cause == .exited(2) && end.errors.contains("is not the file that the rows"), "\(end)")
             #expect(workplace.bytes(workplace.path("r.jsonl")) == Array("my notes, without an end".utf8))
+        }
+    }
+
+    /// The second run would have sent the rows as an item.
+    @Test("rows go to no file that a pattern of the same command finds, there or not yet")
+    func resultsAmongItems() async throws {
+        try await withDocument(Self.fileDocument) { workplace in
+            try FileManager.default.createDirectory(
+                atPath: workplace.path("in"), withIntermediateDirectories: true)
+            try workplace.write("in/a.jsonl", "{}\n")
+            for pattern in ["in/*.jsonl", "**/*.jsonl", "{in,out}/rows.*", "\(workplace.folder)/in/"] {
+                let end = try await run(workplace, each: "file=\(pattern)", "--results", "in/rows.jsonl")
+                #expect(end.cause == .exited(2) && end.errors.contains("in/rows.jsonl: --each"), "\(pattern): \(end)")
+                #expect(workplace.bytes(workplace.path("in/rows.jsonl")) == nil)
+            }
+        }
+    }
+
+    /// Rows were known by item and attempt alone: those of the other batch were taken for its own.
+    @Test("a batch does not go on with a file of results that another batch has taken")
+    func takenResults() async throws {
+        try await withDocument { workplace in
+            let rows = try workplace.write("rows.csv", "text\na\n")
+            #expect(try await run(workplace, each: rows, "--results", "r.jsonl").cause == .exited(0))
+            let other = try await run(workplace, each: rows, batch: "july", "--results", "r.jsonl", "--overwrite")
+            #expect(other.cause == .exited(0), "\(other)")
+            let taken = try #require(workplace.bytes(workplace.path("r.jsonl")))
+            try workplace.write("rows.csv", "text\na\nb\n")
+            let end = try await run(workplace, each: rows, "--results", "r.jsonl")
+            #expect(end.cause == .exited(2) && end.errors.contains("is not the file that the rows"), "\(end)")
+            #expect(workplace.bytes(workplace.path("r.jsonl")) == taken)
+            let own = try await run(workplace, each: rows, batch: "july", "--results", "r.jsonl")
+            let both = try #require(workplace.bytes(workplace.path("r.jsonl")))
+            #expect(own.cause == .exited(0) && both.count > taken.count && both.starts(with: taken), "\(own)")
         }
     }
 

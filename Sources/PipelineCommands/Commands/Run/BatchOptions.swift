@@ -71,27 +71,23 @@ struct BatchOptions: ParsableArguments {
     var pipes: [String] { each.filter { ItemSource.isStandardInput($0) } }
 
     /// Makes room for a file of results that is not the batch's: it is replaced when a person said so, and never where it
-    /// is the document, or a file that rows are read from.
+    /// is the document.
     ///
-    /// - Parameter known: the file that the rows went to before.
-    func makeRoom(for path: String?, known: String? = nil, document: String, overwrites: Bool) throws {
-        guard let path, path != known || ResultsFile.isForeign(path) else { return }
+    /// - Parameter earlier: the batch, where it was begun before.
+    func makeRoom(for path: String?, of earlier: JobSnapshot? = nil, document: String, overwrites: Bool) throws {
+        guard let path else { return }
         try ResultsFile.check(path)
         guard ResultsFile.exists(path) else { return }
-        // A source is the file itself, or names an input before it.
-        let sources = each + each.map { String($0.drop { $0 != "=" }.dropFirst()) }
-        let read = [document] + sources.map { AbsolutePath.of($0, in: AbsolutePath.workingDirectory) }
-        let own = SourceFingerprint.text(ofFileAt: path)
-        if read.contains(where: { SourceFingerprint.text(ofFileAt: $0) == own }) {
+        if let earlier, path == earlier.batch?.settings.results, !ResultsFile.isForeign(path, to: earlier.id) { return }
+        if SourceFingerprint.text(ofFileAt: path) == SourceFingerprint.text(ofFileAt: document) {
             throw CommandError(
-                .invalid, "\(path) is what the batch is made from, and is not replaced",
-                hint: "name another file with --results")
+                .invalid, "\(path) is the document, and is not replaced", hint: "name another file with --results")
         }
         guard overwrites else {
             throw CommandError(
                 .invalid, "\(path) exists, and is not the file that the rows of this batch go to",
                 hint: "name another file with --results, or add --overwrite to replace it")
         }
-        try ResultsFile(path, names: []).clear()
+        try ResultsFile.empty(path)
     }
 }

@@ -8,13 +8,14 @@ extension BatchSession {
     /// Runs the document over the items that the options name.
     func run(_ draft: JobDraft, _ given: BatchOptions, output: String) async throws -> ExitStatus {
         let folder = AbsolutePath.workingDirectory
+        let settings = try settings(given, draft)
         do throws(ItemSourceError) {
-            try draft.checkSources(given.each, in: folder)
+            try draft.checkSources(given.each, in: folder, results: settings.results)
         } catch {
             throw CommandError(.invalid, error.message, hint: error.hint)
         }
         let key = given.batch ?? draft.batchKey(of: given.each, in: folder)
-        var batch = BatchRecord(sources: given.each, folder: folder, settings: try settings(given, draft))
+        var batch = BatchRecord(sources: given.each, folder: folder, settings: settings)
         while true {
             guard let found = try await journal.jobs(JobQuery(key: key)).first else {
                 if let status = try await begin(key, batch, draft, given, output) { return status }
@@ -147,8 +148,7 @@ extension BatchSession {
         var latest = JobSnapshot(record: record, steps: [:], mode: .attached)
         latest.batch = batch
         try given.makeRoom(
-            for: batch.settings.results, known: job.batch?.settings.results, document: draft.path,
-            overwrites: options.overwrites)
+            for: batch.settings.results, of: job, document: draft.path, overwrites: options.overwrites)
         let lease = try await acquire(job)
         let adoption = AdoptedDocument(of: record, draft.plan, variables: workspace.settings.environment)
         let accepted = given.changed ? try await adoption.accept(in: workspace, journal) : 0

@@ -216,9 +216,7 @@ struct BatchSession {
 
     private func resultsFile(of batch: JobSnapshot) async throws -> ResultsFile? {
         guard !isDetached, let path = try await journal.batch(batch.id)?.settings.results else { return nil }
-        let file = try ResultsFile(path, names: ResultRow.names(in: batch.record))
-        try await file.catchUp(with: journal, batch.id)
-        return file
+        return try await ResultsFile.open(path, of: batch.record, in: journal)
     }
 
     /// Takes up a batch that nobody owns and that was asked to cancel: its items that were begun are cancelled.

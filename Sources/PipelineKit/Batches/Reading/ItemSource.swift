@@ -1,3 +1,5 @@
+import PipelineStages
+
 /// One place that the items of a batch come from, as `--each` names it.
 package enum ItemSource: Sendable, Equatable {
     /// The files that a pattern finds, each the value of an input.
@@ -62,6 +64,13 @@ package enum ItemSource: Sendable, Equatable {
         case .objects(let path), .table(let path, _): path
         case .files, .values: nil
         }
+    }
+
+    /// Returns whether a file with an absolute path is one of those that are read, there or not yet.
+    package func reads(_ file: String, in folder: String) throws(ItemSourceError) -> Bool {
+        if case .files(_, let pattern) = self { return try FilePattern(pattern).finds(file, in: folder) }
+        guard let path, let found = SourceFingerprint.text(ofFileAt: file) else { return false }
+        return found == SourceFingerprint.text(ofFileAt: AbsolutePath.of(path, in: folder))
     }
 
     private static func source(of name: String, _ value: String) throws(ItemSourceError) -> ItemSource {
