@@ -186,6 +186,20 @@ struct FailureTests {
         #expect(server.requests.last?.body == body)
     }
 
+    @Test("a large body of which much was sent is not begun again without a word")
+    func largeBodyIsLost() async throws {
+        let server = try LoopbackServer.beforeBody { request in
+            request.numberOnConnection == 1 ? .status(200) : ScriptedAnswer([.read(20 << 20), .reset])
+        }
+        defer { server.stop() }
+        _ = try await network.exchange(RequestDescription(url: server.url))
+        let body = [UInt8](repeating: 7, count: 24 << 20)
+        let failure = await failure(
+            RequestDescription(method: .put, url: server.url, body: .bytes(body)), ExchangeOptions())
+        #expect(failure?.reason == .connectionReset)
+        #expect(server.requests.count == 2)
+    }
+
     @Test("an early refusal is heard while the body is still being sent")
     func earlyAnswer() async throws {
         let gate = Gate()

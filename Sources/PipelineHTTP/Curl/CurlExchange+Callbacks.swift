@@ -148,11 +148,17 @@ extension CurlExchange {
         return done
     }
 
+    /// libcurl begins a body again without a word when a kept connection breaks before a response. Of a large one that is a
+    /// transfer which nobody counted: the exchange fails, and who asked for it knows what is to be sent.
     private func seek(_ offset: curl_off_t, origin: Int32) -> Int32 {
-        guard origin == 0, hop.reader.seek(to: Int64(offset)) else { return CURL_SEEKFUNC_FAIL }
+        guard origin == 0, hop.bodyPosition <= Self.mostRepeated, hop.reader.seek(to: Int64(offset)) else {
+            return CURL_SEEKFUNC_FAIL
+        }
         hop.bodyPosition = Int64(offset)
         return CURL_SEEKFUNC_OK
     }
+
+    private static let mostRepeated: Int64 = 4 << 20
 
     private func moved(receiveTotal: curl_off_t, received: curl_off_t, sent: curl_off_t) -> Int32 {
         let now = TransferProgress(

@@ -30,7 +30,7 @@ struct CurlFailureFacts {
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: .closedEarly
         case CURLE_RECV_ERROR where isHeadTooLarge: wasInformed ? .connectionReset : .protocolError
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR: isTLSAlert ? .tls(.other) : .connectionReset
-        case CURLE_HTTP2, CURLE_HTTP2_STREAM: .connectionReset
+        case CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND: .connectionReset
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .protocolError
         case CURLE_BAD_CONTENT_ENCODING: .undecodable
         case CURLE_OUT_OF_MEMORY: .outOfResources(errno: ENOMEM)
