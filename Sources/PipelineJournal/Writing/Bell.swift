@@ -46,8 +46,9 @@ final class Bell: Sendable {
         func ring() {
             pthread_mutex_lock(&parts.pointee.mutex)
             parts.pointee.rings += 1
-            pthread_cond_signal(&parts.pointee.condition)
             pthread_mutex_unlock(&parts.pointee.mutex)
+            // Not before: who wakes would at once wait for the mutex.
+            pthread_cond_signal(&parts.pointee.condition)
         }
 
         /// Returns whether it was rung in so many microseconds; without a number it waits until it is.
