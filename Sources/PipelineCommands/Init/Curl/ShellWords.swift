@@ -301,6 +301,8 @@ enum CurlSecretNames {
         "token", "secret", "password", "passwd", "passphrase", "pass", "pwd", "apikey", "auth", "oauth",
         "authorization", "authentication", "bearer", "jwt", "credential", "credentials", "signature", "sig", "session",
         "sessionid", "sessid", "cookie",
+        // German, French, Spanish and Portuguese.
+        "passwort", "kennwort", "geheimnis", "sitzung", "passe", "motdepasse", "contraseña", "contrasena", "senha",
     ]
     /// The ends that words of a secret's name have when they are written as one.
     private static let ends = ["token", "secret", "password", "apikey", "accesskey", "secretkey"]
