@@ -45,7 +45,7 @@ package struct JobState: Sendable {
     /// Returns what follows from the input. Throws only for a mistake of ours.
     package mutating func apply(_ input: JobInput, at moment: JobMoment) throws(IllegalTransition) -> [JobCommand] {
         try begin(at: moment)
-        switch input {
+        switch input.redacted(by: moment.redactor) {
         case .created(let begins): create(begins: begins)
         case .takenUp(let mode, let scope, let lost): try takeUp(mode, scope, lost: lost)
         case .advance: try advance()

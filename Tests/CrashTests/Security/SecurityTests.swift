@@ -171,4 +171,34 @@ struct SecurityTests {
             }
         }
     }
+
+    /// The line of the event was redacted, and the failure that the journal keeps was not.
+    @Test(
+        "a secret that a mistake is worded with stands in no error, in no answer, and not in the journal",
+        arguments: ["${{ text(secrets.KEY) }}", "${{ size(secrets.KEY) }}"])
+    func secretInFailure(_ value: String) async throws {
+        let secret = "sk-live-0123456789abcdef"
+        try await withWorkplace { workplace in
+            try workplace.write(
+                "mistake.json",
+                """
+                { "pipeline": 1, "name": "mistake",
+                  "stages": [ { "id": "w", "kind": "write", "to": "w.json", "json": { "key": "\(value)" } } ] }
+                """)
+            let end = try await workplace.run(
+                "run", "mistake.json", environment: ["PIPELINE_SECRET_KEY": secret])
+            #expect(end.cause == .exited(1) && end.errors.contains("‹secret:KEY›"), "\(end)")
+            #expect(!(end.output + end.errors).contains(secret), "\(end)")
+            for command in ["show", "why", "logs"] {
+                let told = try await workplace.run(command, "last")
+                #expect(!(told.output + told.errors).contains(secret), "\(told)")
+            }
+            #expect(workplace.files(below: workplace.state).contains("journal.sqlite"))
+            for name in workplace.files(below: workplace.state) {
+                // One is a socket.
+                guard let bytes = try? Data(contentsOf: URL(filePath: "\(workplace.state)/\(name)")) else { continue }
+                #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(name)")
+            }
+        }
+    }
 }
