@@ -161,11 +161,14 @@ struct Restart {
     }
 
     /// Returns whether what the step had submitted when it failed, or was cancelled, may be at the service: it is looked for
-    /// before the step would submit again. What a person gave up isn't.
+    /// before the step would submit again. What a person gave up isn't, nor what could not be reconciled: who names the
+    /// stage then has looked at the service.
     private func isReconciledFirst(_ key: StepKey, _ step: StepRecord, in table: JobTable) -> Bool {
-        guard case .from(key.stage) = scope, table.snapshot.submits[key]?.isOpen == true else { return false }
+        guard case .from(key.stage) = scope, let submit = table.snapshot.submits[key], submit.isOpen else {
+            return false
+        }
         switch step.state {
-        case .failed(let failure): return failure != .givenUp
+        case .failed(let failure): return failure != .givenUp && !submit.wasLookedForInVain
         case .cancelled: return true
         case .pending, .running, .waiting, .unknown, .succeeded, .skipped: return false
         }
@@ -228,8 +231,12 @@ struct Restart {
         }
     }
 
-    /// A step that failed or was cancelled and is to be tried afresh: its deadline counts again.
+    /// A step that failed or was cancelled and is to be tried afresh: its deadline counts again. Where a person gave a submit
+    /// up that can't be reconciled, another one goes out.
     private func retry(_ key: StepKey, _ step: StepRecord, in table: inout JobTable) throws(IllegalTransition) {
+        if step.state == .failed(.givenUp), table.snapshot.submits[key]?.wasLookedForInVain == true {
+            return try Self.restart(key, in: &table)
+        }
         try table.change(key, .retried) { step in
             step.ended = nil
             step.started = nil

@@ -61,6 +61,9 @@ public struct SubmitRecord: Sendable, Hashable {
     /// True if the service said that it has it, and a look-up that found nothing did not know of it yet: it is sent no more.
     package var isAccepted: Bool { phase == .unknown && misses > 0 }
 
+    /// True if nothing that the document says of it tells whether the service took it.
+    var wasLookedForInVain: Bool { phase == .unknown && !isAccepted }
+
     /// True for an intent under whose key something was sent before: no such request was taken.
     var wasRefused: Bool { phase == .intent && lastSent != nil }
 

@@ -14,7 +14,7 @@ struct DocumentChanges {
     ]
     /// Those that are nothing of what was done.
     private static let apart: Set<String> = [
-        "cancel", "concurrency", "continueOnFailure", "deadline", "retry", "stopOnFailure", "tolerate",
+        "cancel", "concurrency", "continueOnFailure", "deadline", "expires", "retry", "stopOnFailure", "tolerate",
     ]
     /// Those of a transfer that was refused: what it has sent, or has, stays. No end of it is on its way.
     private static let ofRefusedTransfer: Set<String> = ["capture", "complete", "verify"]
@@ -171,8 +171,15 @@ extension DocumentChanges {
             }
     }
 
+    /// How a submit ends of which nobody knows changes nothing of what was sent.
     private static func keysChanged(from was: JSONObject, to says: JSONObject) -> Set<String> {
-        Set(was.names + says.names).filter { was[$0] != says[$0] }
+        let ending = "onUnknown"
+        func said(_ value: JSON?) -> JSON? {
+            guard var request = value?.object, request[ending] != nil else { return value }
+            request[ending] = nil
+            return .object(request)
+        }
+        return Set(was.names + says.names).filter { $0 != ending && said(was[$0]) != said(says[$0]) }
     }
 
     /// Returns whether another poll is all that is new of a stage, with what only tells how it goes on.

@@ -138,6 +138,10 @@ struct GuardedSubmit: Sendable {
         guard case .unknown(let submit) = outcome, definition.onUnknown == .fail else { return outcome }
         var failure = Self.unknown(subject, submit.reason, requests, in: context)
         failure.request = line
+        failure.hint = failure.hint.map {
+            "\($0); with \"onUnknown\": \"ask\" in the document, 'pipeline retry \(context.facts.job) --changed' and then "
+                + "'pipeline resolve \(context.facts.job)' take what you know"
+        }
         throw .definite(failure)
     }
 
@@ -161,9 +165,10 @@ struct GuardedSubmit: Sendable {
         _ subject: Subject, _ reason: String, _ requests: StageRequests, in context: StageContext<Checkpoint>
     ) -> StepFailure {
         let again = subject == .upload ? "sends the file again" : "sends it again"
+        let others = context.facts.step.item == nil ? "" : ", and the other items of the stage too"
         return StepFailure(
             "it is unknown whether the \(subject.rawValue) was accepted: \(reason)",
-            hint: "look at the service; '\(context.facts.restartCommand)' \(again)",
+            hint: "look at the service; '\(context.facts.restartCommand)' \(again)\(others)",
             service: requests.service?.name, place: context.facts.place)
     }
 
