@@ -137,6 +137,16 @@ package final class PlannedStage: Sendable {
             || warnings.contains { !isRepeated || $0.readsItem == (key.item != nil) }
     }
 
+    /// True if none of its values comes of an expression.
+    package var checksNothing: Bool { checks.isEmpty }
+
+    /// Throws the first of its values that is wrong, of those that are known before a step of it begins.
+    package func checkValues(in scope: Scope) throws(EvaluationFailure) {
+        for check in checks where check.isKnown(whenItemIs: scope.item != nil) {
+            if let mistake = check.mistake(in: scope) { throw mistake }
+        }
+    }
+
     /// True if nothing must be found out before it begins.
     var beginsWithJob: Bool { condition == nil && forEach == nil && renews == nil && hasConstantSettings }
 

@@ -25,6 +25,9 @@ struct StepEvaluator: Sendable {
                 return .skipped
             }
             let tolerates = try await tolerates()
+            if !stage.checksNothing {
+                try await evaluate { scope throws(EvaluationFailure) in try stage.checkValues(in: scope) }
+            }
             for source in sources {
                 if let found = try await source.expiry(readBy: stage), found.time <= clock.now {
                     return .expired(found)

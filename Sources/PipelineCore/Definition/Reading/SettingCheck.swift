@@ -37,6 +37,17 @@ struct SettingCheck: Sendable {
         }
     }
 
+    /// Returns whether it is known before a step begins: it reads nothing that the step itself gives.
+    func isKnown(whenItemIs hasItem: Bool) -> Bool {
+        references.allSatisfy { reference in
+            switch reference.root {
+            case .input, .environment, .secret, .capture, .job: true
+            case .item, .index: hasItem
+            default: false
+            }
+        }
+    }
+
     /// True if it is known before there is any job: it reads nothing.
     var isConstant: Bool { references.isEmpty }
 }
