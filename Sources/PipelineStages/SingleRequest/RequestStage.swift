@@ -58,6 +58,12 @@ struct RequestStage: Stage {
         }
     }
 
+    /// Nobody can take back what the service may have taken: that is told.
+    func cancel(from checkpoint: Checkpoint?, in context: Context) async throws(StageFailure) {
+        guard await context.hasOpenSubmit else { return }
+        throw .definite(context.openSubmitFailure(at: requests.service?.name))
+    }
+
     func preflight(at start: JobStart) async -> StepFailure? {
         if case .file(let file, _) = definition.body, let failure = start.preflight(toReading: file) { return failure }
         return to.flatMap(start.preflight(toWritingFile:))

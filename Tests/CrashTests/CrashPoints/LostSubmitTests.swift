@@ -271,6 +271,115 @@ struct LostSubmitTests {
         try await workplace.checkEvents()
     }
 
+    /// Its hint sent nothing, and no other command went on with the job.
+    @Test("with onUnknown \"fail\" it is sent again by who names the stage, or resolved once the document asks")
+    func failedAsUnknown() async throws {
+        let server = try LoopbackServer { request in
+            guard request.method == "POST" else { return .json(#"{"state": "done"}"#) }
+            return request.number == 1
+                ? ScriptedAnswer([.readBody, .reset]) : .json("{\"id\": \"j\(request.number)\"}")
+        }
+        defer { server.stop() }
+        func document(_ end: String) -> String {
+            """
+            { "pipeline": 1, "name": "lost", "services": { "s": { "url": "\(server.url)" } },
+              "stages": [ { "id": "model", "kind": "compute", "service": "s",
+                "submit": { "POST": "/jobs", "json": {}, "capture": { "id": "$.id" }, "onUnknown": "\(end)" },
+                "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"] } } ] }
+            """
+        }
+        try await withWorkplace { workplace in
+            try workplace.write("lost.json", document("fail"))
+            let lost = try await workplace.run("run", "lost.json")
+            #expect(lost.cause == .exited(1) && lost.errors.contains("--from model' sends it again"), "\(lost)")
+            // What could not be found out is not taken for a word of the person.
+            let again = try await workplace.run("retry", "last")
+            #expect(again.cause == .exited(1) && server.requests.count == 1, "\(again)")
+            try workplace.write("lost.json", document("ask"))
+            let asked = try await workplace.run("retry", "last", "--changed")
+            #expect(asked.cause == .exited(3) && server.requests.count == 1, "\(asked)")
+            #expect(try await workplace.run("resolve", "last", "--abandon").cause == .exited(0))
+            // Given up, the stage begins again with a submit of its own, and says what may be left of the other.
+            let sent = try await workplace.run("retry", "last")
+            #expect(sent.cause == .exited(0) && sent.errors.contains("may be at its service"), "\(sent)")
+            #expect(server.requests.count { $0.method == "POST" } == 2)
+        }
+    }
+
+    @Test("with onUnknown \"fail\" a retry from its stage sends it under another key")
+    func failedAndSent() async throws {
+        let server = try LoopbackServer { request in
+            guard request.method == "POST" else { return .json(#"{"state": "done"}"#) }
+            return request.number == 1 ? ScriptedAnswer([.readBody, .reset]) : .json(#"{"id": "j"}"#)
+        }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            try workplace.write(
+                "lost.json",
+                """
+                { "pipeline": 1, "name": "lost", "services": { "s": { "url": "\(server.url)" } },
+                  "stages": [ { "id": "model", "kind": "compute", "service": "s",
+                    "submit": { "POST": "/jobs", "json": { "key": "${{ self.key }}" }, "capture": { "id": "$.id" },
+                                "onUnknown": "fail" },
+                    "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"] } } ] }
+                """)
+            #expect(try await workplace.run("run", "lost.json").cause == .exited(1))
+            let sent = try await workplace.run("retry", "last", "--from", "model")
+            #expect(sent.cause == .exited(0), "\(sent)")
+            let keys = server.requests.filter { $0.method == "POST" }.map(\.body)
+            #expect(keys.count == 2 && keys.first != keys.last)
+        }
+    }
+
+    /// The stage failed once its job had been ordered, at each resume again.
+    @Test("a wrong value of its poll that an earlier stage gave is told before anything is submitted")
+    func wrongPoll() async throws {
+        let server = try LoopbackServer { _ in .json(#"{"id": "j", "every": "soon", "state": "done"}"#) }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            try workplace.write(
+                "poll.json",
+                """
+                { "pipeline": 1, "name": "poll", "services": { "s": { "url": "\(server.url)" } },
+                  "stages": [
+                    { "id": "ask", "kind": "request", "service": "s", "request": { "GET": "/pace" },
+                      "capture": { "every": "$.every" } },
+                    { "id": "model", "kind": "compute", "service": "s",
+                      "submit": { "POST": "/jobs", "json": {}, "capture": { "id": "$.id" } },
+                      "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"],
+                                "every": "${{ stages.ask.every }}" } } ] }
+                """)
+            let end = try await workplace.run("run", "poll.json")
+            #expect(end.cause == .exited(1) && end.errors.contains("\"soon\" is no duration"), "\(end)")
+            #expect(server.requests.map(\.method) == ["GET"])
+        }
+    }
+
+    @Test("a POST of a request that is cancelled while it is under way may be at the service: that is told")
+    func cancelledRequest() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { _ in ScriptedAnswer([.readBody, .wait(gate)]) }
+        defer {
+            gate.open()
+            server.stop()
+        }
+        try await withWorkplace { workplace in
+            try workplace.write(
+                "post.json",
+                """
+                { "pipeline": 1, "name": "post", "services": { "s": { "url": "\(server.url)" } },
+                  "stages": [ { "id": "order", "kind": "request", "service": "s",
+                                "request": { "POST": "/orders", "json": {} } } ] }
+                """)
+            let run = try workplace.program.start(
+                ["run", "post.json"], environment: workplace.environment(), folder: workplace.folder)
+            _ = await server.requests(atLeast: 1)
+            #expect(try await workplace.run("cancel", "last").cause == .exited(0))
+            let end = await run.end
+            #expect(end.errors.contains("not known whether the service took the submit"), "\(end)")
+        }
+    }
+
     /// libcurl sends a request again by itself when a reused connection is reset before a byte of the answer
     /// (curl/curl#18417).
     @Test("a submit goes out on a connection of its own, and a reset after it is not answered by a second one")
