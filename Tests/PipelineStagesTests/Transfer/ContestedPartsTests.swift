@@ -32,9 +32,11 @@ struct ContestedPartsTests {
         let server = ServiceServer()
         /// The status of an upload that is over, to who asks for it.
         let statusOver: Int
+        /// The status of a part of such an upload.
+        let statusOfPart: Int
 
-        init(faults: [Fault], statusOver: Int = 200, isMute: Bool = false) throws {
-            self.statusOver = statusOver
+        init(faults: [Fault], statusOver: Int = 200, statusOfPart: Int = 409, isMute: Bool = false) throws {
+            (self.statusOver, self.statusOfPart) = (statusOver, statusOfPart)
             state.withLock { ($0.faults, $0.isMute) = (faults, isMute) }
             try server.start(for: self)
         }
@@ -60,7 +62,7 @@ struct ContestedPartsTests {
                     guard let bytes = state.uploads[upload] else { return .status(404) }
                     if state.over.contains(upload) { return .json("{}", status: statusOver) }
                     return .json(state.isMute || bytes.isEmpty ? "{}" : "{\"there\": \(bytes.count)}")
-                case ("POST", "/part"): return take(request, upload, &state)
+                case ("POST", let path) where path.hasPrefix("/part"): return take(request, upload, &state)
                 case ("POST", "/end"):
                     state.completed.append(upload)
                     return .json("{\"file\": \"f1\"}")
@@ -74,7 +76,8 @@ struct ContestedPartsTests {
 
         private func take(_ request: ReceivedRequest, _ upload: String, _ state: inout State) -> ScriptedAnswer {
             let count = state.uploads[upload]?.count ?? 0
-            guard request.header("X-Offset") == "\(count)", !state.over.contains(upload) else { return .status(409) }
+            if state.over.contains(upload) { return .status(statusOfPart) }
+            guard request.header("X-Offset") == "\(count)" else { return .status(409) }
             let fault = state.faults.isEmpty ? Fault.none : state.faults.removeFirst()
             if case .refuse(let status) = fault { return .status(status) }
             state.uploads[upload, default: []] += request.body
@@ -92,7 +95,7 @@ struct ContestedPartsTests {
         """
 
     private func bench(
-        _ service: Service, ask: Bool = false, end: String, once: String = "", bytes: [UInt8]
+        _ service: Service, ask: Bool = false, part: String = "/part", end: String, once: String = "", bytes: [UInt8]
     ) throws -> TransferBench {
         folder.write("data.bin", bytes)
         let upload = #""headers": { "X-Upload": "${{ self.id }}" }"#
@@ -101,7 +104,7 @@ struct ContestedPartsTests {
             """
             { "id": "move", "kind": "upload", "service": "api", "file": "data.bin", "protocol": "parts",
               "partSize": "1KB", "request": { "POST": "/new", "capture": { "id": "$.id" } }, \(question)
-              "part": { "POST": "/part", "part": true,
+              "part": { "POST": "\(part)", "part": true,
                         "headers": { "X-Upload": "${{ self.id }}", "X-Offset": "${{ part.offset }}",
                                      "X-Last": "${{ part.offset + part.size == \(bytes.count) ? 'yes' : 'no' }}" } },
               "cancel": { "DELETE": "/it" }, "capture": { "file": "$.file" } \(end) \(once) }
@@ -190,6 +193,26 @@ struct ContestedPartsTests {
         #expect(await bench.run().refusal?.hasPrefix("it is unknown whether the upload was accepted") == true)
         #expect(service.creations == 1)
         #expect(!service.lines.contains("DELETE /it"))
+    }
+
+    /// The file was sent again, and the service had it twice, without a word.
+    @Test(
+        "and which is answered as one of no upload when it comes again is looked for by `once`", arguments: [404, 410])
+    func goneAtPart(_ status: Int) async throws {
+        let content = TransferFolder.bytes(2_500)
+        let service = try Service(faults: [.none, .none, .silent], statusOfPart: status)
+        let part = "/part/${{ self.id }}"
+        let first = try bench(service, part: part, end: "", once: Self.once, bytes: content)
+        #expect(await first.run().finished?["file"] == "of up1")
+        #expect(service.creations == 1)
+        let other = try Service(faults: [.none, .none, .silent], statusOfPart: status)
+        let second = try bench(other, part: part, end: "", bytes: content)
+        _ = await second.resume()
+        var failure: StepFailure?
+        for _ in 0..<4 where failure?.title.contains("may have been complete") != true {
+            failure = await second.resume().failedTry?.failure
+        }
+        #expect(failure?.title.contains("which may have been complete; the file is sent again") == true)
     }
 
     /// It was told as lost, and the service had the file twice without a word.

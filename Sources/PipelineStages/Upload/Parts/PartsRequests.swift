@@ -72,9 +72,9 @@ struct PartsRequests: Sendable {
             var rendered = try await upload.requests.render(
                 definition, in: context, role: "part-\(part.number)",
                 part: .file(path: source.path, offset: part.offset, length: part.size), adjust: adding(part))
-            // A service that says where it is, is asked after a lost response; and one to which a repetition is another
-            // part refuses it: libcurl must not repeat the part by itself.
-            if self.definition.ask != nil || !definition.isIdempotent { rendered.options.freshConnection = true }
+            // A service may be asked what it has after a lost response, and may refuse a repetition, or count it as
+            // another part: libcurl must not repeat one by itself.
+            rendered.options.freshConnection = true
             return rendered
         }
         let body = UploadRequest.Body.file(offset: part.offset, count: part.size)

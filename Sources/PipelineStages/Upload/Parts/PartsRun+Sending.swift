@@ -79,8 +79,12 @@ extension PartsRun {
         _ response: HTTPExchangeResponse, to part: FilePart, _ rendered: RenderedRequest, as sign: UploadLoss.Sign
     ) async throws(StageFailure) -> StageFailure {
         let isLast = part.offset + part.size == table.total && state.receipts.count == part.number - 1
-        if case .refused = sign, isLast, parts.endsWithPart {
-            return unknownEnd("\(requests.name(of: rendered.description.url)) refuses it the second time")
+        var sign = sign
+        if isLast, parts.endsWithPart, doubts.contains(part.number) {
+            let name = requests.name(of: rendered.description.url)
+            if case .refused = sign { return unknownEnd("\(name) refuses it the second time") }
+            if attempt.definition.once != nil { return unknownEnd("\(name) no longer has the upload") }
+            sign = .goneWhole
         }
         record()
         let upload = writer.checkpoint
