@@ -11,6 +11,8 @@ package final class JournaledServices: ServiceGate {
         var writing: [ServiceID: Int] = [:]
         var isReading = false
         var lastRead: Timestamp?
+        /// Those that wait for the first reading: until then nothing is known of what is closed.
+        var waiting: [CheckedContinuation<Void, Never>] = []
         var paces: [ServiceID: SharedPace] = [:]
     }
 
@@ -109,24 +111,43 @@ package final class JournaledServices: ServiceGate {
     }
 
     private func read(at now: Timestamp) async {
-        let isDue = state.withLock { state in
-            if state.isReading { return false }
-            if let last = state.lastRead, now >= last, now - last < Self.readingInterval { return false }
+        enum Part { case reads, waits, goesOn }
+        let part = state.withLock { state -> Part in
+            if state.isReading { return state.lastRead == nil ? .waits : .goesOn }
+            if let last = state.lastRead, now >= last, now - last < Self.readingInterval { return .goesOn }
             state.isReading = true
-            return true
+            return .reads
         }
-        guard isDue else { return }
+        switch part {
+        case .goesOn: return
+        case .waits: return await firstReading()
+        case .reads: break
+        }
         let kept = try? await journal.closedServices()
-        state.withLock { state in
+        let waiting = state.withLock { state in
             state.isReading = false
             state.lastRead = now
-            guard let kept else { return }
+            defer { state.waiting = [] }
+            guard let kept else { return state.waiting }
             let byID = Dictionary(kept.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
             for id in Set(state.services.keys).union(byID.keys) where state.writing[id, default: 0] == 0 {
                 if state.services[id]?.closed != byID[id] {
                     state.services[id, default: .init()].replace(with: byID[id], at: now)
                 }
             }
+            return state.waiting
+        }
+        for caller in waiting { caller.resume() }
+    }
+
+    /// Returns once the reading that is under way has ended.
+    private func firstReading() async {
+        await withCheckedContinuation { caller in
+            let isOver = state.withLock { state in
+                if state.isReading { state.waiting.append(caller) }
+                return !state.isReading
+            }
+            if isOver { caller.resume() }
         }
     }
 }

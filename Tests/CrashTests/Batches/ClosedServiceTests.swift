@@ -209,4 +209,42 @@ struct ClosedServiceTests {
             #expect(end.errors.components(separatedBy: "at work try again").count == 2, "\(end)")
         }
     }
+
+    /// While the first request of a new process read the journal, those beside it went out.
+    @Test("that is closed gets nothing from a new process, however many items that begins at once")
+    func stillClosed() async throws {
+        let server = try LoopbackServer { _ in
+            .status(429, headers: [("Retry-After", "60")], body: "no credit")
+        }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            try workplace.write(
+                "order.json",
+                """
+                { "pipeline": 1, "name": "order", "inputs": { "name": { "type": "string" } },
+                  "services": { "api": { "url": "\(server.url)" } },
+                  "stages": [ { "id": "order", "kind": "request", "service": "api",
+                                "request": { "POST": "/orders", "json": { "name": "${{ inputs.name }}" } } } ] }
+                """)
+            let rows = (1...20).map { "{\"name\": \"n\($0)\"}" }.joined(separator: "\n")
+            try workplace.write("rows.jsonl", rows)
+            func start(_ batch: String) throws -> RunningProgram {
+                try workplace.program.start(
+                    ["run", "order.json", "--each", "rows.jsonl", "--batch", batch, "--at-once", "20"],
+                    environment: workplace.environment(), folder: workplace.folder)
+            }
+            let first = try start("june")
+            #expect(await first.hasWritten("takes no requests"), "\(first.text)")
+            first.signal(SIGKILL)
+            _ = await first.end
+            let sent = server.requests.count
+            for batch in ["july", "august"] {
+                let second = try start(batch)
+                #expect(await second.hasWritten("takes no requests"), "\(second.text)")
+                second.signal(SIGINT)
+                _ = await second.end
+            }
+            #expect(server.requests.count == sent)
+        }
+    }
 }
