@@ -122,6 +122,46 @@ import Testing
         #expect(await job.end.cause == .exited(0))
     }
 
+    /// All that one saw was a line of counts every ten seconds.
+    @Test("of a batch shows its items as they go on and end, those too that begin meanwhile")
+    func batch() async throws {
+        let (gate, last) = (Gate(), Gate())
+        let server = try LoopbackServer { request in
+            ScriptedAnswer([
+                .wait(request.path == "/three" ? last : gate), .send(request.path == "/two" ? 404 : 200, [], []),
+            ])
+        }
+        defer { server.stop() }
+        let (program, environment, folder) = try Self.place(server)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try """
+        { "pipeline": 1, "name": "get", "inputs": { "name": { "type": "string" } },
+          "batch": { "key": "${{ inputs.name }}" },
+          "stages": [
+            { "id": "get", "kind": "request", "request": { "GET": "${{ env.SERVER }}/${{ inputs.name }}" } } ] }
+        """.write(toFile: "\(folder)/get.json", atomically: true, encoding: .utf8)
+        try ["one", "two", "three"].map { "{\"name\": \"\($0)\"}\n" }.joined()
+            .write(toFile: "\(folder)/rows.jsonl", atomically: true, encoding: .utf8)
+        let run = try program.start(
+            ["run", "get.json", "--each", "rows.jsonl", "--batch", "june", "--at-once", "2"], environment: environment,
+            folder: folder)
+        _ = await server.requests(atLeast: 2)
+        let plain = try program.start(["watch", "june", "--plain"], environment: environment, folder: folder)
+        let events = try program.start(["watch", "june", "--json"], environment: environment, folder: folder)
+        #expect(await plain.hasWritten("june: 0/3 succeeded"), "\(plain.text)")
+        #expect(await events.hasWritten("stage.started", times: 2), "\(events.text)")
+        gate.open()
+        #expect(await plain.hasWritten("✗ two: stage 'get': "), "\(plain.text)")
+        _ = await server.requests(atLeast: 3)
+        #expect(await events.hasWritten("stage.started", times: 3), "\(events.text)")
+        last.open()
+        let (told, seen) = (await plain.end, await events.end)
+        #expect(told.cause == .exited(1) && told.errors.contains("june: 2/3 succeeded, 1 failed"), "\(told)")
+        let types = try seen.output.split(separator: "\n").map { try JSON.parse(String($0))["type"]?.string }
+        #expect(types.count { $0 == "job.succeeded" } == 2 && types.count { $0 == "job.failed" } == 1, "\(seen)")
+        #expect(await run.end.cause == .exited(1))
+    }
+
     /// The program, and a folder of its own with a state folder of its own.
     private static func place(
         _ server: LoopbackServer

@@ -99,9 +99,11 @@ struct BatchLiveModel {
 
     private func row(of stage: Stage, _ names: Int) -> StyledText {
         let total = batch.itemCount
+        // Who looks on from another process has not seen all of them.
+        let done = max(stage.done, batch.count(.succeeded))
         var text: StyledText =
-            "\(StyledText(stage.id).padded(to: names))  \(Self.bar(stage.done, total), .cyan) "
-            + "\(stage.done)/\(total)\(batch.isRead ? "" : "+")"
+            "\(StyledText(stage.id).padded(to: names))  \(Self.bar(done, total), .cyan) "
+            + "\(done)/\(total)\(batch.isRead ? "" : "+")"
         if stage.failed > 0 { text += "  \("✗\(stage.failed)", .red)" }
         if !stage.active.isEmpty { text += "  \(stage.active.count) at work" }
         return text

@@ -23,18 +23,21 @@ final class BatchView: Sendable {
     private static let mostWarnings = 3
 
     private let console: Console
-    private let key: String
+    let key: String
     private let job: JobRecord
     private let plan: Plan
     private let isJSON: Bool
     private let known: KnownItemRule
+    /// True where another process runs the batch, and has told of its files.
+    private let isOnlooker: Bool
     private let state = Mutex(State())
 
     init(
         _ console: Console, key: String, job: JobRecord, plan: Plan, isJSON: Bool,
-        known: KnownItemRule = KnownItemRule()
+        known: KnownItemRule = KnownItemRule(), isOnlooker: Bool = false
     ) {
         self.known = known
+        self.isOnlooker = isOnlooker
         self.console = console
         self.key = key
         self.job = job
@@ -114,7 +117,9 @@ final class BatchView: Sendable {
                 }
             }
             if isJSON { return }
-            if item.state == .succeeded { for file in item.files { live?.data(file) ?? console.data(file) } }
+            if !isOnlooker, item.state == .succeeded {
+                for file in item.files { live?.data(file) ?? console.data(file) }
+            }
             if live == nil, item.state == .failed, let failure = item.failure {
                 let stage = failure.stage.map { "stage '\($0)': " } ?? ""
                 console.note("✗ \(item.key): \(stage)\(failure.failure.title)")

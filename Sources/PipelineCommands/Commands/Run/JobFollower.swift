@@ -14,7 +14,7 @@ struct JobFollower {
     let workspace: Workspace
     let journal: Workspace.Journal
     /// The answer to whether a person looks on: then the jobs are attended.
-    private let interactivity: Interactivity
+    let interactivity: Interactivity
     /// The number of times that it looks though nobody says anything: an owner that was killed says nothing more.
     private static let interval = Duration.seconds(1)
     /// So long at least lies between two looks: a job of many items has many events.
@@ -27,18 +27,9 @@ struct JobFollower {
     }
 
     /// Asks an owner to show what happens to the job, or to all of its jobs, and tells it whether a person looks on.
-    private func watch(_ job: JobID?, of owner: OwnerID) {
+    func watch(_ job: JobID?, of owner: OwnerID) {
         if interactivity == .attended { _ = journal.attend(job, of: owner) }
         _ = journal.watch(job, of: owner)
-    }
-
-    /// Lets what holds a batch's items back go while a person looks on: to attend to one is to attend to all of its
-    /// pipeline.
-    func attend(toItemOf batch: OwnedJob) async throws {
-        guard interactivity == .attended, let owner = batch.owner else { return }
-        let running = try await journal.items(
-            of: batch.snapshot.record.id, in: [.running, .waiting], after: 0, limit: 1)
-        if let job = running.first?.job { _ = journal.attend(job, of: owner) }
     }
 
     /// Shows the events of a job, from the first, and with its plan how long what is at work still takes, until nobody
@@ -117,7 +108,7 @@ struct JobFollower {
 
     /// Calls `look` now, whenever the journal has something new of the jobs that it is given, and once a second with
     /// nil, until it is false or `stops` ends; shows progress as it comes.
-    private func repeatedly(
+    func repeatedly(
         _ show: (JobEvent) -> Void, until stops: AsyncStream<Void>? = nil, _ look: (Set<JobID>?) async throws -> Bool
     ) async throws {
         let (stream, turns) = AsyncStream<Turn>.makeStream()
