@@ -24,6 +24,15 @@ struct BatchText {
         return "\(key): " + parts.joined(separator: ", ")
     }
 
+    /// The line about items that were to begin and that no row names any more; nil for none.
+    var leftAside: String? {
+        guard let count = batch.aside[.pending], count > 0 else { return nil }
+        let (are, begin, them) = count == 1 ? ("item is", "begins", "it") : ("items are", "begin", "them")
+        return
+            "\(count) \(are) pending and \(begin) no more, for no row of the last reading names \(them): run the batch "
+            + "again with rows that do"
+    }
+
     /// The short form of `list`: `412/5000  ✗3  ?1`, with those that failed and those that are unknown.
     var brief: String {
         let (failed, unknown) = (batch.count(.failed), batch.count(.unknown))
@@ -98,8 +107,12 @@ struct BatchText {
 
     /// The lines of `show`.
     ///
-    /// - Parameter advice: what to do about a batch that nobody has and that goes on without being told; nil for others.
-    func lines(_ job: OwnedJob, failures: [FailureGroup], advice: String?, now: Timestamp) -> [StyledText] {
+    /// - Parameters:
+    ///   - advice: what to do about a batch that nobody has and that goes on without being told; nil for others.
+    ///   - retry: how what failed begins again; nil for nothing.
+    func lines(
+        _ job: OwnedJob, failures: [FailureGroup], advice: String?, retry: String?, now: Timestamp
+    ) -> [StyledText] {
         let snapshot = job.snapshot
         let phase = job.phase
         let clock = TimeText(now: now)
@@ -142,7 +155,8 @@ struct BatchText {
                 "see at the service what became of the unknown ones, then: pipeline resolve \(key) --resubmit or --abandon"
             )
         }
-        if failures.contains(where: \.wasBegun) { lines.append("begin what failed anew with: pipeline retry \(key)") }
+        if let retry { lines.append(StyledText(retry)) }
+        if let leftAside { lines.append(StyledText(leftAside)) }
         return lines
     }
 }

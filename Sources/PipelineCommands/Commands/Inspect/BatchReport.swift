@@ -22,7 +22,12 @@ struct BatchReport {
         guard isJSON else {
             let resume = "pipeline resume \(found.snapshot.record.key)"
             let advice = try await found.adviceUntilTaken(in: journal, resume: resume)
-            for line in text.lines(found, failures: failures, advice: advice, now: now) { console.data(line) }
+            let retry =
+                failures.contains(where: \.wasBegun)
+                ? try await FailedItemsWay(of: found.snapshot, journal).line(failures, changed: []) : nil
+            for line in text.lines(found, failures: failures, advice: advice, retry: retry, now: now) {
+                console.data(line)
+            }
             if let worker = try await WorkerText(found, journal) { console.data(SafeText.line(worker.line)) }
             return
         }

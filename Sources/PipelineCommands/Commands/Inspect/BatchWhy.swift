@@ -88,6 +88,7 @@ struct BatchWhy {
                 ? "and what may be spent lets no more begin yet" : "of at most \(batch.settings.atOnce)"
             console.data("\(pending) \(waiting) turn: \(running) are at work, \(bound)")
         }
+        if let left = text.leftAside { console.data(SafeText.line(left)) }
         for wait in waits { console.data(SafeText.line(wait.line(text))) }
         for service in closed { console.data(SafeText.line(service.line(now: now))) }
         for group in failures { console.data(SafeText.line(text.line(of: group))) }

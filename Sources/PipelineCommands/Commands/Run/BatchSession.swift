@@ -153,12 +153,7 @@ struct BatchSession {
         running.observe = { view.take($0) }
         if !isDetached, let batch = try await journal.batch(lease.job) {
             view.start(batch)
-            // From here on no line may be written but above its picture.
-            if console.isTerminal, !options.isPlain, !options.isJSON {
-                view.live = BatchLiveView(
-                    console: console, key: job.record.key, stages: draft.plan.stages.map(\.id), batch: batch,
-                    clock: journal.clock)
-            }
+            draw(view, batch, draft.plan)
         }
         defer { view.live?.finish() }
         let end = try await run(job, lease, draft, view, running)
@@ -167,6 +162,13 @@ struct BatchSession {
         let changed = view.noteChanges()
         if let problem = running.results?.problem { console.note("warning: \(problem)") }
         return try await report(end, of: job, changed: changed)
+    }
+
+    /// Draws the batch on a terminal: from here on no line may be written but above its picture.
+    private func draw(_ view: BatchView, _ batch: BatchRecord, _ plan: Plan) {
+        guard console.isTerminal, !options.isPlain, !options.isJSON else { return }
+        view.live = BatchLiveView(
+            console: console, key: view.key, stages: plan.stages.map(\.id), batch: batch, clock: journal.clock)
     }
 
     private func run(
@@ -249,8 +251,8 @@ struct BatchSession {
 
     // MARK: Looking on
 
-    /// Shows how far the batch is until the process that owns it lets it go, and says how it ended.
-    func watch(_ found: OwnedJob) async throws -> ExitStatus { try await follow(found) }
+    /// Shows the batch until the process that owns it lets it go, and says how it ended.
+    func watch(_ found: OwnedJob) async throws -> ExitStatus { try await report(try await awaitRelease(of: found)) }
 
     /// Waits until the process that owns the batch lets it go. Nil once the batch has ended, or nobody said why it was let
     /// go: then this command is the same one again, and its own rows are read. Else the status of how it was let go, or of
@@ -259,7 +261,7 @@ struct BatchSession {
         let key = found.snapshot.record.key
         let latest = try await SignalledWait(console: console).run(for: key) { stop in
             console.note("batch \(key) is running in another process; this one waits for it")
-            return try await awaitRelease(of: found) { stop.isAsked }
+            return try await awaitRelease(of: found, until: stop.stream)
         }
         switch latest?.snapshot.phase(isOwned: false) {
         case .succeeded, .failed, .unknown: return nil
@@ -274,37 +276,16 @@ struct BatchSession {
         }
     }
 
-    private func follow(_ found: OwnedJob) async throws -> ExitStatus {
-        try await report(try await awaitRelease(of: found))
-    }
-
-    /// Shows how far the batch is until nobody owns it any more, nor will by itself, or a stop is asked for.
-    private func awaitRelease(
-        of found: OwnedJob, orUntil isStopped: () -> Bool = { false }
-    ) async throws -> OwnedJob {
-        let id = found.snapshot.record.id
-        var (said, turn) = ("", 0)
-        // What was just handed over is not suspended, only not yet taken up.
-        let follower = JobFollower(workspace, journal, interactivity: options.interactivity)
-        try await follower.awaitTaking(of: found)
-        var latest = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first ?? found
-        while latest.owner != nil || follower.goesOnByItself(latest), !isStopped() {
-            try await JobFollower.pause(.milliseconds(500))
-            guard let job = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first else { break }
-            latest = job
-            try await follower.attend(toItemOf: job)
-            // As often as the process that runs it says it.
-            turn += 1
-            guard let batch = job.snapshot.batch, turn % 20 == 1 else { continue }
-            let text = BatchText(key: job.snapshot.record.key, batch: batch)
-            if options.isJSON {
-                if text.counts != said { console.data(text.event("batch.progress", job.snapshot.record)) }
-            } else if text.counts != said {
-                console.note(text.counts)
-            }
-            said = text.counts
-        }
-        return latest
+    /// Shows the batch until nobody owns it any more, nor will by itself, or `stops` ends.
+    private func awaitRelease(of found: OwnedJob, until stops: AsyncStream<Void>? = nil) async throws -> OwnedJob {
+        let record = found.snapshot.record
+        let plan = try await workspace.plan(of: record)
+        let view = BatchView(
+            console, key: record.key, job: record, plan: plan, isJSON: options.isJSON, isOnlooker: true)
+        if let batch = found.snapshot.batch { draw(view, batch, plan) }
+        defer { view.live?.finish() }
+        return try await JobFollower(workspace, journal, interactivity: options.interactivity).follow(
+            batch: found, until: stops, in: view)
     }
 
     private func report(_ latest: OwnedJob) async throws -> ExitStatus {
@@ -327,7 +308,7 @@ struct BatchSession {
         guard let batch = try await journal.batch(id) else { return .failed }
         if end == .read { return .succeeded }
         let text = BatchText(key: key, batch: batch)
-        var lines = [text.counts]
+        var lines = [text.counts] + [text.leftAside].compactMap(\.self)
         let failures = try await journal.failures(of: id, limit: 10)
         for group in failures { lines.append(text.line(of: group)) }
         if options.isJSON {
