@@ -69,6 +69,8 @@ import Testing
         "what is wrong is told, with what to write",
         arguments: [
             (#""photos": { "type": "files" }"#, [("photos", "no/*.jpg")], "no file matches no/*.jpg"),
+            // A variable of a shell that is not set: it took all files of the working directory.
+            (#""photos": { "type": "files" }"#, [("photos", "")], "is given no path"),
             (#""photos": { "type": "files" }"#, [("photos", "a{b.jpg")], "has a { without its }"),
             (#""photos": { "type": "files" }"#, [("photos", "none.jpg")], "cannot read"),
             (#""photos": { "type": "files" }"#, [("photos", "empty")], "there is no file in"),

@@ -8,6 +8,11 @@ enum FileList {
     /// A text that is the path of something that exists is that, whatever characters it has; otherwise it is a
     /// pattern like that of items (``FilePattern``).
     static func paths(of text: String, in folder: String, for name: String) throws(StepFailure) -> [String] {
+        guard !text.isEmpty else {
+            throw StepFailure(
+                "the input '\(name)' is given no path: its value is empty",
+                hint: "give files with -i \(name)=PATTERN; '.' is the working directory")
+        }
         let path = AbsolutePath.of(text, in: folder)
         if let kind = kind(of: path) { return kind == S_IFDIR ? try files(in: path, for: name) : [path] }
         guard isPattern(text) else { return [path] }
