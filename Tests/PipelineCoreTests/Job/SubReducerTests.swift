@@ -319,7 +319,7 @@ import Testing
                 sending | failed sending 2 | waiting sending 2 | pending sending 2 | waiting sending 2 | pending sending 2 | pending intent again 0
                 submitted | failed submitted 2 | waiting submitted 2 | pending submitted 2 | waiting submitted 2 | pending intent again 0 | pending intent again 0
                 refused | failed refused 2 | waiting refused 2 | pending intent 0 | waiting refused 2 | pending intent again 0 | pending intent again 0
-                unknown | failed unknown 2 | waiting unknown 2 | pending unknown 2 | waiting unknown 2 | pending unknown 2 | pending intent again 0
+                unknown | failed unknown 2 | waiting unknown 2 | pending unknown 2 | waiting unknown 2 | pending intent again 0 | pending intent again 0
                 """)
     }
 
@@ -354,7 +354,7 @@ import Testing
                 sending | refused, n there goes on | - | -
                 submitted | re (r7) goes on | re (r7) goes on | -
                 refused | - | - | -
-                unknown | refused, n there goes on | - | -
+                unknown | refused, n there goes on | n there goes on | -
                 """)
     }
 
