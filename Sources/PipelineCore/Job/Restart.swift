@@ -217,8 +217,7 @@ struct Restart {
         let submit = table.snapshot.submits[key]
         switch submit?.phase {
         case nil, .intent, .refused:
-            let isKept = step.checkpoint.map { stage.stage.standsAlone?($0) ?? false } ?? false
-            guard stage.stage.cancelsWork, isKept else { return nil }
+            guard step.hasWork(of: stage) else { return nil }
             return "its service was not told that the stage begins again: what was sent to it stays there; 'pipeline "
                 + "cancel' before such a retry removes it"
         case .sending, .unknown:
@@ -341,6 +340,15 @@ extension JobSnapshot {
         }
     }
 
+    /// Returns whether a step that failed, or was cancelled, has something at its service that no submit stands for, as the
+    /// parts of an upload, and that its stage can remove.
+    package func hasWorkLeft(in plan: Plan) -> Bool {
+        steps.contains { key, step in
+            guard step.state.name.isRetried, let stage = plan.stage(key.stage) else { return false }
+            return step.hasWork(of: stage) && [nil, .intent, .refused].contains(submits[key]?.phase)
+        }
+    }
+
     private static func isRenewed(_ submit: SubmitRecord) -> Bool {
         // What never was a submit has no digest.
         return submit.phase == .intent && submit.generation > 1 && !submit.digest.isEmpty
@@ -366,4 +374,12 @@ extension JobSnapshot {
 extension StepState.Name {
     /// True if a retry begins such a step again.
     package var isRetried: Bool { self == .failed || self == .cancelled }
+}
+
+extension StepRecord {
+    /// Returns whether its checkpoint tells of something at the service that a cancellation removes there.
+    fileprivate func hasWork(of stage: PlannedStage) -> Bool {
+        guard stage.stage.cancelsWork, let checkpoint else { return false }
+        return stage.stage.standsAlone?(checkpoint) == true
+    }
 }

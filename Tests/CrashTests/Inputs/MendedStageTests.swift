@@ -29,6 +29,71 @@ struct MendedStageTests {
         """
     }
 
+    /// It had succeeded, "and says something else by now": only another order would have given its result free.
+    @Test("which has succeeded is read once its \"expires\" is a time, and is not ordered again")
+    func expiry() async throws {
+        func document(_ expires: String) -> String {
+            """
+            { "pipeline": 1, "name": "job", "services": { "api": { "url": "${{ env.API_URL }}" } },
+              "stages": [
+                { "id": "work", "kind": "compute", "service": "api", "expires": \(expires),
+                  "submit": { "POST": "/jobs", "json": {}, "capture": { "id": "$.id" } },
+                  "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"],
+                            "capture": { "good": "$.good" } } },
+                { "id": "next", "kind": "request", "service": "api",
+                  "request": { "GET": "/next/${{ stages.work.id }}" } } ] }
+            """
+        }
+        try await withService("") { _ in
+            .json(#"{"id": "j", "state": "done", "good": "tomorrow"}"#)
+        } _: {
+            workplace, server, call in
+            try workplace.write("job.json", document(#"{ "at": "${{ self.good }}" }"#))
+            let end = try await call("run", "job.json", "--key", "job")
+            #expect(end.cause == .exited(1) && end.errors.contains("\"tomorrow\""), "\(end)")
+            try workplace.write("job.json", document(#"{ "in": "1d" }"#))
+            let mended = try await call("retry", "job", "--changed")
+            #expect(mended.cause == .exited(0), "\(mended)")
+            #expect(server.requests.count { $0.method == "POST" } == 1)
+        }
+    }
+
+    /// The hint of its retry named `cancel`, which said that the job had ended: the parts stayed, and cost money.
+    @Test("is removed at the service by a cancellation once its upload has failed, and is nothing more to cancel then")
+    func removed() async throws {
+        let stage = """
+            "kind": "upload", "file": "film.mov", "protocol": "s3", "partSize": "5MiB", "request": { "PUT": "/bucket/film" }
+            """
+        let xml = [("Content-Type", "application/xml")]
+        try await withService(stage) { request in
+            switch request.method {
+            case "PUT": .status(403, headers: xml, body: "<Error><Code>AccessDenied</Code></Error>")
+            case "POST":
+                .status(
+                    200, headers: xml,
+                    body: "<InitiateMultipartUploadResult><UploadId>u1</UploadId></InitiateMultipartUploadResult>")
+            default: .status(204)
+            }
+        } _: { workplace, server, call in
+            try workplace.write("film.mov", String(repeating: "x", count: 6 << 20))
+            #expect(try await call("run", "job.json", "--key", "job").cause == .exited(1))
+            func removals() -> Int {
+                server.requests.count { $0.method == "DELETE" && $0.target.contains("uploadId=u1") }
+            }
+            #expect(removals() == 0)
+            let cancelled = try await call("cancel", "job")
+            #expect(cancelled.cause == .exited(0) && cancelled.errors.contains("is removed"), "\(cancelled)")
+            #expect(removals() == 1)
+            #expect(try await workplace.show("job")["state"] == "cancelled")
+            let again = try await call("cancel", "job")
+            #expect(again.cause == .exited(0) && again.errors.contains("has ended already"), "\(again)")
+            #expect(removals() == 1)
+            // It begins as if it had never run.
+            #expect(try await call("retry", "job", "--from", "work").cause == .exited(1))
+            #expect(server.requests.count { $0.method == "POST" } == 2)
+        }
+    }
+
     /// It was refused: the upload had begun, although its first request was answered with 404.
     @Test("sends a file to another bucket than the one that there is not")
     func bucket() async throws {

@@ -63,6 +63,11 @@ struct CancelCommand: WorkspaceCommand {
             {
                 return
             }
+            if !local, let left = try await leavingWork(job, journal, workspace) {
+                console.note("job \(record.id) has ended already; what it left at its service is removed")
+                let inputs = try await inputs(of: left.snapshot, workspace)
+                return try await takeUp(left, inputs, journal, workspace, console, again: .failed)
+            }
             console.note("job \(record.id) has \(phase.rawValue == "succeeded" ? "succeeded" : "ended") already")
             return
         }
@@ -79,6 +84,17 @@ struct CancelCommand: WorkspaceCommand {
         } catch JournalFailure.owned where !local {
             console.note("job \(record.id): the process that has just taken it up cancels it")
         }
+    }
+
+    /// The job if it has left something at a service that can be removed there; nil where there is nothing.
+    private func leavingWork(
+        _ job: OwnedJob, _ journal: Workspace.Journal, _ workspace: Workspace
+    ) async throws -> OwnedJob? {
+        guard job.owner == nil, job.snapshot.batch == nil,
+            let whole = try await journal.jobs(JobQuery(prefix: job.snapshot.record.id.text)).first,
+            let plan = try? await workspace.plan(of: whole.snapshot.record)
+        else { return nil }
+        return whole.snapshot.hasWorkLeft(in: plan) ? whole : nil
     }
 
     /// Waits for what becomes of a job that ran at a terminal of another machine: a process that is gone owns it until its
@@ -101,7 +117,8 @@ struct CancelCommand: WorkspaceCommand {
 
     /// Nobody has the job: this process takes it up for as long as cancelling takes.
     private func takeUp(
-        _ job: OwnedJob, _ known: JSONObject?, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
+        _ job: OwnedJob, _ known: JSONObject?, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console,
+        again scope: RestartScope = .nothing
     ) async throws {
         let record = job.snapshot.record
         let plan = try await workspace.plan(of: record)
@@ -123,7 +140,8 @@ struct CancelCommand: WorkspaceCommand {
             return
         }
         let drive = try await engine.resume(
-            record.id, plan: plan, mode: .attached, interactivity: console.interactivity, secretInputs: inputs)
+            record.id, plan: plan, mode: .attached, interactivity: console.interactivity, secretInputs: inputs,
+            again: scope)
         drive.cancel()
         guard case .suspended(let cause) = try await drive.run() else { return }
         throw notTold(record.id, cause.explanation, nil)
