@@ -223,6 +223,20 @@ package struct Engine: Sendable {
         }
     }
 
+    /// Has what steps of a job that has ended left at their services removed there; else the job stays as it is. Returns
+    /// whether something is left still: events of the steps say why.
+    package func removeLeft(
+        by job: JobID, plan: Plan, secretInputs: JSONObject
+    ) async throws(JournalFailure) -> Bool {
+        try await withLease(of: job) { lease throws(JournalFailure) in
+            guard let snapshot = try await ports.journal.snapshot(of: job) else { throw .noSuchJob(job) }
+            let executor = executor(snapshot, plan, lease, secretInputs, settings: settings(.attended))
+            let isLeft = try await executor.removeLeft()
+            try await ports.journal.release(lease)
+            return isLeft
+        }
+    }
+
     /// Marks a job that nobody owns as paused, so that no background owner takes it up.
     package func pause(_ job: JobID) async throws(JournalFailure) {
         _ = try await letGo(job, .paused) { _ in true }

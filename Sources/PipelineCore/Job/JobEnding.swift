@@ -101,11 +101,16 @@ enum JobEnding {
         return [.expect(.none), .finish(.suspended(cause))]
     }
 
-    /// Ends a step whose service was told of the cancellation, or could not be told, for the reason given.
+    /// Ends a step whose service was told of the cancellation, or could not be told, for the reason given. One of a job that
+    /// has ended stays as it is, but for what it had left there.
     static func cancelled(_ key: StepKey, _ problem: String?, in table: inout JobTable) throws(IllegalTransition) {
-        guard table.step(key)?.state.isEnded == false else { return }
         let warnings = problem.map { ["the service could not be told of the cancellation: \($0)"] } ?? []
-        try table.change(key, .cancelled, warnings: warnings)
+        if table.snapshot.ended != nil {
+            for warning in warnings { table.publish(.stageWarned, ["message": .string(warning)], of: key) }
+        } else {
+            guard table.step(key)?.state.isEnded == false else { return }
+            try table.change(key, .cancelled, warnings: warnings)
+        }
         if problem == nil, table.plan.stage(key.stage)?.stage.cancelsWork == true {
             Restart.forgetWork(of: key, in: &table)
         }

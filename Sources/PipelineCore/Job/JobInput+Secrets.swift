@@ -11,7 +11,7 @@ extension JobInput {
         case .found(let finding): .found(finding.redacted(by: redactor))
         case .broken(let key, let failure): .broken(key, failure.redacted(by: redactor))
         case .created, .takenUp, .advance, .saved, .heard, .authenticates, .delivered, .delaysReset, .inbox, .stop,
-            .notify, .secretMissing, .resolved:
+            .notify, .secretMissing, .resolved, .removal:
             self
         }
     }

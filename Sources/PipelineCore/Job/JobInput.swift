@@ -32,6 +32,8 @@ package enum JobInput: Sendable {
     case secretMissing(String)
     /// A person reconciled a submit whose response was lost.
     case resolved(StepKey, Resolution)
+    /// What steps of the job, which has ended, left at their services is to be removed there.
+    case removal
     /// Something that should never happen did, to this step; the job has been taken up from the journal since.
     case broken(StepKey, StepFailure)
 

@@ -72,6 +72,7 @@ package struct JobState: Sendable {
         case .secretMissing(let sentence):
             if !isOver() { commands += try JobEnding.letGo(.secret, detail: sentence, in: &table) }
         case .resolved(let key, let resolution): try resolution.perform(on: key, in: &table)
+        case .removal: commands += snapshot.workLeft(in: table.plan).map(JobCommand.cancelAtService)
         case .broken(let key, let failure): try failBroken(key, failure)
         }
         notifications.follow(&table)

@@ -340,13 +340,14 @@ extension JobSnapshot {
         }
     }
 
-    /// Returns whether a step that failed, or was cancelled, has something at its service that no submit stands for, as the
-    /// parts of an upload, and that its stage can remove.
-    package func hasWorkLeft(in plan: Plan) -> Bool {
-        steps.contains { key, step in
+    /// The steps of a job that has ended which failed, or were cancelled, and have something at their services that no
+    /// submit stands for, as the parts of an upload, and that their stages can remove.
+    package func workLeft(in plan: Plan) -> [StepKey] {
+        guard ended != nil else { return [] }
+        return steps.filter { key, step in
             guard step.state.name.isRetried, let stage = plan.stage(key.stage) else { return false }
             return step.hasWork(of: stage) && [nil, .intent, .refused].contains(submits[key]?.phase)
-        }
+        }.keys.sorted()
     }
 
     private static func isRenewed(_ submit: SubmitRecord) -> Bool {

@@ -101,6 +101,18 @@ actor JobExecutor {
         try await writer.commit()
     }
 
+    /// Has what the job, which has ended, left at its services removed there. Returns whether something is left still.
+    func removeLeft() async throws(JournalFailure) -> Bool {
+        defer {
+            publisher.close()
+            ports.exchanges.flush(snapshot.record.id)
+        }
+        _ = await readSecrets()
+        _ = try await take(.removal)
+        try await writer.commit()
+        return !snapshot.workLeft(in: state.table.plan).isEmpty
+    }
+
     // MARK: Running
 
     /// Runs the job until it ends, is let go or is lost, or until all that is left of it is a long wait.

@@ -1,6 +1,7 @@
 import Foundation
 import JSONPath
 import PipelineTestKit
+import Synchronization
 import Testing
 
 /// A stage that its document had wrong goes on as it says by then, and no remote job is ordered for that.
@@ -65,9 +66,16 @@ struct MendedStageTests {
             "kind": "upload", "file": "film.mov", "protocol": "s3", "partSize": "5MiB", "request": { "PUT": "/bucket/film" }
             """
         let xml = [("Content-Type", "application/xml")]
+        let isRefused = Mutex(false)
         try await withService(stage) { request in
             switch request.method {
             case "PUT": .status(403, headers: xml, body: "<Error><Code>AccessDenied</Code></Error>")
+            case "DELETE"
+            where isRefused.withLock({ refused in
+                defer { refused = true }
+                return !refused
+            }):
+                .status(403, headers: xml, body: "<Error/>")
             case "POST":
                 .status(
                     200, headers: xml,
@@ -81,13 +89,15 @@ struct MendedStageTests {
                 server.requests.count { $0.method == "DELETE" && $0.target.contains("uploadId=u1") }
             }
             #expect(removals() == 0)
+            let refused = try await call("cancel", "job")
+            #expect(refused.cause == .exited(1) && refused.errors.contains("could not be removed"), "\(refused)")
             let cancelled = try await call("cancel", "job")
             #expect(cancelled.cause == .exited(0) && cancelled.errors.contains("is removed"), "\(cancelled)")
-            #expect(removals() == 1)
-            #expect(try await workplace.show("job")["state"] == "cancelled")
+            #expect(removals() == 2)
+            #expect(try await workplace.show("job")["state"] == "failed")
             let again = try await call("cancel", "job")
             #expect(again.cause == .exited(0) && again.errors.contains("has ended already"), "\(again)")
-            #expect(removals() == 1)
+            #expect(removals() == 2)
             // It begins as if it had never run.
             #expect(try await call("retry", "job", "--from", "work").cause == .exited(1))
             #expect(server.requests.count { $0.method == "POST" } == 2)

@@ -45,6 +45,7 @@ import Testing
         resolved resubmit | - | - | - | waiting | - | - | - | -
         resolved lookUp | - | - | - | waiting | - | - | - | -
         resolved abandon | - | - | - | failed | - | - | - | -
+        removal | = | = | = | = | = | = | = | =
         broken | failed | failed | failed | = | = | = | = | =
         """
 
@@ -84,7 +85,7 @@ import Testing
         ("notify", .notify), ("secretMissing", .secretMissing("it is not set")),
         ("resolved found", .resolved(key, .found(["x": 1]))), ("resolved resubmit", .resolved(key, .resubmit)),
         ("resolved lookUp", .resolved(key, .lookUp)), ("resolved abandon", .resolved(key, .abandon)),
-        ("broken", .broken(key, Samples.failure)),
+        ("removal", .removal), ("broken", .broken(key, Samples.failure)),
     ]
 
     private static func failed(_ kind: AttemptFailure.Kind) -> JobInput {
@@ -158,10 +159,11 @@ import Testing
             case .notify: kinds.insert("notify")
             case .secretMissing: kinds.insert("secretMissing")
             case .resolved: kinds.insert("resolved")
+            case .removal: kinds.insert("removal")
             case .broken: kinds.insert("broken")
             }
         }
-        #expect(kinds.count == 16)
+        #expect(kinds.count == 17)
         #expect(Self.inputs.count == Set(Self.inputs.map(\.name)).count)
     }
 }

@@ -63,11 +63,7 @@ struct CancelCommand: WorkspaceCommand {
             {
                 return
             }
-            if !local, let left = try await leavingWork(job, journal, workspace) {
-                console.note("job \(record.id) has ended already; what it left at its service is removed")
-                let inputs = try await inputs(of: left.snapshot, workspace)
-                return try await takeUp(left, inputs, journal, workspace, console, again: .failed)
-            }
+            if !local, try await removeLeft(by: job, journal, workspace, console) { return }
             console.note("job \(record.id) has \(phase.rawValue == "succeeded" ? "succeeded" : "ended") already")
             return
         }
@@ -86,15 +82,25 @@ struct CancelCommand: WorkspaceCommand {
         }
     }
 
-    /// The job if it has left something at a service that can be removed there; nil where there is nothing.
-    private func leavingWork(
-        _ job: OwnedJob, _ journal: Workspace.Journal, _ workspace: Workspace
-    ) async throws -> OwnedJob? {
-        guard job.owner == nil, job.snapshot.batch == nil,
-            let whole = try await journal.jobs(JobQuery(prefix: job.snapshot.record.id.text)).first,
-            let plan = try? await workspace.plan(of: whole.snapshot.record)
-        else { return nil }
-        return whole.snapshot.hasWorkLeft(in: plan) ? whole : nil
+    /// Removes what a job that has ended left at its services; false where there is nothing.
+    private func removeLeft(
+        by job: OwnedJob, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
+    ) async throws -> Bool {
+        let id = job.snapshot.record.id
+        guard job.owner == nil, job.snapshot.batch == nil, let whole = try await journal.snapshot(of: id),
+            let plan = try? await workspace.plan(of: whole.record), !whole.workLeft(in: plan).isEmpty
+        else { return false }
+        let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
+            if let line = EventLine(event).text { console.note(line) }
+        }
+        guard try await engine.removeLeft(by: id, plan: plan, secretInputs: try await inputs(of: whole, workspace))
+        else {
+            console.note("job \(id) has ended already; what it had left at its service is removed there")
+            return true
+        }
+        throw CommandError(
+            .failed, "job \(id) has ended already, and what it left at its service could not be removed there",
+            hint: "'pipeline cancel \(id)' tries it again")
     }
 
     /// Waits for what becomes of a job that ran at a terminal of another machine: a process that is gone owns it until its
@@ -117,8 +123,7 @@ struct CancelCommand: WorkspaceCommand {
 
     /// Nobody has the job: this process takes it up for as long as cancelling takes.
     private func takeUp(
-        _ job: OwnedJob, _ known: JSONObject?, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console,
-        again scope: RestartScope = .nothing
+        _ job: OwnedJob, _ known: JSONObject?, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
     ) async throws {
         let record = job.snapshot.record
         let plan = try await workspace.plan(of: record)
@@ -140,8 +145,7 @@ struct CancelCommand: WorkspaceCommand {
             return
         }
         let drive = try await engine.resume(
-            record.id, plan: plan, mode: .attached, interactivity: console.interactivity, secretInputs: inputs,
-            again: scope)
+            record.id, plan: plan, mode: .attached, interactivity: console.interactivity, secretInputs: inputs)
         drive.cancel()
         guard case .suspended(let cause) = try await drive.run() else { return }
         throw notTold(record.id, cause.explanation, nil)
