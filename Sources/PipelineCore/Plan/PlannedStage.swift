@@ -137,12 +137,12 @@ package final class PlannedStage: Sendable {
             || warnings.contains { !isRepeated || $0.readsItem == (key.item != nil) }
     }
 
-    /// True if none of its values comes of an expression.
-    package var checksNothing: Bool { checks.isEmpty }
+    /// Returns whether values of a step are to be judged before it begins. Those of a repeated stage are its items'.
+    package func hasValues(of key: StepKey) -> Bool { !checks.isEmpty && (forEach == nil || key.item != nil) }
 
     /// Throws the first of its values that is wrong, of those that are known before a step of it begins.
     package func checkValues(in scope: Scope) throws(EvaluationFailure) {
-        for check in checks where check.isKnown(whenItemIs: scope.item != nil) {
+        for check in checks where check.isOfBeginning && check.isKnownBefore {
             if let mistake = check.mistake(in: scope) { throw mistake }
         }
     }

@@ -50,9 +50,20 @@ struct StageDrafting {
         draft.stage = make(stage, kind, options, draft.retry.constants, reader)
         let found = findings.takeStageFindings()
         draft.bodyUses = settingUses + found.uses
-        draft.checks = findings.takeChecks()
+        draft.checks = Self.checks(findings.takeChecks(), of: reader)
         draft.captures = found.captures
         return draft
+    }
+
+    /// The checks of a stage; those of what may never be used, or is a guess, do not keep it from its beginning.
+    private static func checks(_ checks: [SettingCheck], of reader: ObjectReader) -> [SettingCheck] {
+        let names = ["cancel", StageOptions.estimateField.name]
+        let later = names.compactMap { reader.place(of: $0)?.node.range }
+        return checks.map { check in
+            var check = check
+            check.isOfBeginning = !later.contains { $0.start <= check.range.start && check.range.start < $0.end }
+            return check
+        }
     }
 
     /// Gives a draft the references of its common keys that are of a sort of their own; returns those of all other keys,

@@ -25,7 +25,7 @@ struct StepEvaluator: Sendable {
                 return .skipped
             }
             let tolerates = try await tolerates()
-            if !stage.checksNothing {
+            if stage.hasValues(of: key) {
                 try await evaluate { scope throws(EvaluationFailure) in try stage.checkValues(in: scope) }
             }
             for source in sources {

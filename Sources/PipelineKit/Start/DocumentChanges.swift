@@ -14,7 +14,7 @@ struct DocumentChanges {
     ]
     /// Those that are nothing of what was done.
     private static let apart: Set<String> = [
-        "cancel", "concurrency", "continueOnFailure", "deadline", "expires", "retry", "stopOnFailure", "tolerate",
+        "cancel", "concurrency", "continueOnFailure", "deadline", "retry", "stopOnFailure", "tolerate",
     ]
     /// Those of a transfer that was refused: what it has sent, or has, stays. No end of it is on its way.
     private static let ofRefusedTransfer: Set<String> = ["capture", "complete", "verify"]
@@ -83,7 +83,9 @@ struct DocumentChanges {
             if case .found = resolutions[key] { submit.phase = .submitted }
             return submit
         }
-        if !changed.isSubset(of: Self.apart) {
+        // A time that was wrong was kept nowhere.
+        let hasExpiry = steps.values.contains { $0.expires != nil }
+        if !changed.isSubset(of: hasExpiry ? Self.apart : Self.apart.union(["expires"])) {
             let items = steps.filter { $0.key.item != nil && $0.value.state.name == .succeeded }.count
             if items > 0 { return ("has done \(items) of its items, \(other)", nil) }
             if steps.values.contains(where: { $0.state.name == .succeeded }) { return ("has succeeded, \(other)", nil) }

@@ -355,6 +355,32 @@ struct LostSubmitTests {
         }
     }
 
+    @Test("a wrong value that nothing uses keeps no stage from its beginning")
+    func unusedValues() async throws {
+        let server = try LoopbackServer { _ in .json(#"{"id": "j", "none": null, "items": [], "state": "done"}"#) }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            let compute = """
+                "kind": "compute", "service": "s", "submit": { "POST": "/jobs", "json": {}, "capture": { "id": "$.id" } }
+                """
+            let poll = #""GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"]"#
+            try workplace.write(
+                "poll.json",
+                """
+                { "pipeline": 1, "name": "poll", "services": { "s": { "url": "\(server.url)" } },
+                  "stages": [
+                    { "id": "ask", "kind": "request", "service": "s", "request": { "GET": "/pace" },
+                      "capture": { "none": "$.none", "items": "$.items" } },
+                    { "id": "many", \(compute), "forEach": "stages.ask.items",
+                      "poll": { \(poll), "every": "${{ stages.ask.none }}" } },
+                    { "id": "one", \(compute), "poll": { \(poll) }, "estimate": "${{ stages.ask.none }}",
+                      "cancel": { "DELETE": "/jobs/${{ self.id }}", "timeout": "${{ stages.ask.none }}" } } ] }
+                """)
+            let end = try await workplace.run("run", "poll.json")
+            #expect(end.cause == .exited(0), "\(end)")
+        }
+    }
+
     @Test("a POST of a request that is cancelled while it is under way may be at the service: that is told")
     func cancelledRequest() async throws {
         let gate = Gate()

@@ -8,6 +8,8 @@ struct SettingCheck: Sendable {
     let range: SourceRange
     /// True if it needs files, the time or chance besides what it reads.
     let asksOutside: Bool
+    /// True if a wrong value keeps the stage from its beginning.
+    var isOfBeginning = true
     private let evaluate: @Sendable (Scope) throws(EvaluationFailure) -> Void
 
     init<Value>(_ setting: Setting<Value>, _ template: Template, range: SourceRange) {
@@ -37,12 +39,11 @@ struct SettingCheck: Sendable {
         }
     }
 
-    /// Returns whether it is known before a step begins: it reads nothing that the step itself gives.
-    func isKnown(whenItemIs hasItem: Bool) -> Bool {
+    /// True if it is known before a step begins, or its item: it reads nothing that the step itself gives.
+    var isKnownBefore: Bool {
         references.allSatisfy { reference in
             switch reference.root {
-            case .input, .environment, .secret, .capture, .job: true
-            case .item, .index: hasItem
+            case .input, .environment, .secret, .capture, .job, .item, .index: true
             default: false
             }
         }
