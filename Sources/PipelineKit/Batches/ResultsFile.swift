@@ -32,7 +32,8 @@ package final class ResultsFile: Sendable {
         }
         guard flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK else { return }
         throw StepFailure(
-            "the rows of another batch go to \(path) now", hint: "name another file with --results")
+            "the rows of another batch go to \(path) now",
+            hint: "wait for its end, or give 'pipeline run … --each …' another file with --results")
     }
 
     deinit { try? descriptor.close() }

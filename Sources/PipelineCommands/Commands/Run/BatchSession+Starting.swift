@@ -105,7 +105,13 @@ extension BatchSession {
     ) async throws -> ExitStatus? {
         let record = record(draft, workspace.newJobID(), key, journal.clock.now, output)
         if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
-        try given.makeRoom(for: batch.settings.results, document: draft.path, overwrites: options.overwrites)
+        do {
+            try given.makeRoom(for: batch.settings.results, document: draft.path, overwrites: options.overwrites)
+        } catch {
+            // Its rows go there already.
+            if try await journal.jobs(JobQuery(key: key)).first != nil { return nil }
+            throw error
+        }
         UnsetVariableNote(of: draft.plan, draft.environment)?.show(on: console)
         PublicAddressNote(of: draft.plan, workspace.settings, isDetached ? .detached : .attached)?.show(on: console)
         let job = JobSnapshot(record: record, steps: [:], mode: .attached)
@@ -117,18 +123,29 @@ extension BatchSession {
         } catch JournalFailure.keyTaken {
             return nil
         }
+        let results: ResultsFile?
+        do {
+            results = try await resultsFile(of: record, at: batch.settings.results)
+        } catch {
+            try await forget(record.id, lease)
+            throw error
+        }
         let status = try await drive(
-            job, lease, draft, isStrict: given.strict, known: KnownItemRule(replacesChanged: given.changed),
+            job, lease, draft, results, isStrict: given.strict, known: KnownItemRule(replacesChanged: given.changed),
             readsStandardInput: true)
         if isDetached, status == .succeeded { return try await hand(record, draft, status) }
         // A source that could not be read at all leaves nothing behind.
         if status == .invalid, let end = try await journal.batch(record.id), isUntouched(end) {
-            let lease = try await journal.acquire(record.id, for: journal.owner)
-            try await journal.commit([.ended(journal.clock.now)], under: lease)
-            try await workspace.remove(record.id, from: journal)
+            try await forget(record.id, try await journal.acquire(record.id, for: journal.owner))
             console.note("nothing was started")
         }
         return status
+    }
+
+    /// Removes a batch of which nothing was begun.
+    private func forget(_ batch: JobID, _ lease: Lease) async throws {
+        try await journal.commit([.ended(journal.clock.now)], under: lease)
+        try await workspace.remove(batch, from: journal)
     }
 
     /// True if no item was ever begun, so that nothing is lost with it.
@@ -147,8 +164,17 @@ extension BatchSession {
         }
         var latest = JobSnapshot(record: record, steps: [:], mode: .attached)
         latest.batch = batch
-        try given.makeRoom(
-            for: batch.settings.results, of: job, document: draft.path, overwrites: options.overwrites)
+        let results: ResultsFile?
+        do {
+            try given.makeRoom(
+                for: batch.settings.results, of: job, document: draft.path, overwrites: options.overwrites)
+            results = try await resultsFile(of: record, at: batch.settings.results)
+        } catch {
+            // Another run of the batch was faster by a moment.
+            let now = try await journal.jobs(JobQuery(prefix: record.id.text, isBrief: true)).first
+            if let owner = now?.owner { throw JournalFailure.owned(by: owner) }
+            throw error
+        }
         let lease = try await acquire(job)
         let adoption = AdoptedDocument(of: record, draft.plan, variables: workspace.settings.environment)
         let accepted = given.changed ? try await adoption.accept(in: workspace, journal) : 0
@@ -166,7 +192,7 @@ extension BatchSession {
             try await journal.commit([.requested(nil)], under: lease)
         }
         let status = try await drive(
-            latest, lease, draft, isStrict: given.strict, known: known, readsStandardInput: true)
+            latest, lease, draft, results, isStrict: given.strict, known: known, readsStandardInput: true)
         return isDetached ? try await hand(record, draft, status) : status
     }
 

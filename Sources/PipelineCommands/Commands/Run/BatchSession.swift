@@ -59,6 +59,7 @@ struct BatchSession {
                         : "one that was cancelled is begun by its name: pipeline retry \(job.record.key)/ITEM"))
         }
         ChangeNote.all(of: job, begunAnew: []).forEach { $0.show(on: console) }
+        let results = try await resultsFile(of: job.record, at: job.batch?.settings.results)
         let lease = try await acquire(job)
         noteOthers(keys?.filter { meant[$0] == nil } ?? [])
         if retries {
@@ -76,7 +77,7 @@ struct BatchSession {
             try await journal.configure(settings, of: lease)
         }
         try await journal.stop(nil, lease)
-        let status = try await drive(job, lease, draft)
+        let status = try await drive(job, lease, draft, results)
         return isDetached ? try await hand(job.record, draft, status) : status
     }
 
@@ -136,7 +137,7 @@ struct BatchSession {
 
     /// Runs the batch that this process owns until it ends or is let go; one that is detached only until all is read.
     func drive(
-        _ job: JobSnapshot, _ lease: Lease, _ draft: JobDraft, isStrict: Bool = false,
+        _ job: JobSnapshot, _ lease: Lease, _ draft: JobDraft, _ results: ResultsFile?, isStrict: Bool = false,
         known: KnownItemRule = KnownItemRule(),
         readsStandardInput: Bool = false
     ) async throws -> ExitStatus {
@@ -149,7 +150,7 @@ struct BatchSession {
         running.isStrict = isStrict
         running.readsStandardInput = readsStandardInput
         running.known = known
-        running.results = try await resultsFile(of: job)
+        running.results = results
         running.observe = { view.take($0) }
         if !isDetached, let batch = try await journal.batch(lease.job) {
             view.start(batch)
@@ -160,7 +161,7 @@ struct BatchSession {
         view.live?.finish()
         view.live = nil
         let changed = view.noteChanges()
-        if let problem = running.results?.problem { console.note("warning: \(problem)") }
+        if let problem = results?.problem { console.note("warning: \(problem)") }
         return try await report(end, of: job, changed: changed)
     }
 
@@ -216,9 +217,10 @@ struct BatchSession {
         }
     }
 
-    private func resultsFile(of batch: JobSnapshot) async throws -> ResultsFile? {
-        guard !isDetached, let path = try await journal.batch(batch.id)?.settings.results else { return nil }
-        return try await ResultsFile.open(path, of: batch.record, in: journal)
+    /// The file that the rows of a batch go to, before anything of it is begun: it may be refused.
+    func resultsFile(of batch: JobRecord, at path: String?) async throws -> ResultsFile? {
+        guard !isDetached, let path else { return nil }
+        return try await ResultsFile.open(path, of: batch, in: journal)
     }
 
     /// Takes up a batch that nobody owns and that was asked to cancel: its items that were begun are cancelled.
@@ -305,7 +307,9 @@ struct BatchSession {
     /// - Parameter changed: the items that were left alone although their rows say something else by now.
     func report(_ end: BatchRunner.End, of job: JobSnapshot, changed: [String] = []) async throws -> ExitStatus {
         let (key, id) = (job.record.key, job.record.id)
-        guard let batch = try await journal.batch(id) else { return .failed }
+        // What its items are by now, whether their process told of it or not.
+        let latest = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first?.snapshot
+        guard let batch = latest?.batch else { return .failed }
         if end == .read { return .succeeded }
         let text = BatchText(key: key, batch: batch)
         var lines = [text.counts] + [text.leftAside].compactMap(\.self)
