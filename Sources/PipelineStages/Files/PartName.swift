@@ -31,11 +31,12 @@ struct PartName: Sendable {
     func ownPath(for target: String) -> String { target + own }
 
     /// Returns whether another's file stands there, or what is no file. One without a label may be the part that a step has
-    /// begun: those of version 0.1.0 have none, nor have copies and files of some file systems. Its content tells.
+    /// begun: those of version 0.1.0 have none, nor have copies and files of some file systems. Its content tells; and one
+    /// that is empty may have been made by a step that was killed before it gave it its label.
     func isForeign(_ path: String, isBegun: Bool) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }
         guard status.st_mode & S_IFMT == S_IFREG else { return true }
-        return PartLabel(ofFileAt: path).map { $0 != label } ?? !isBegun
+        return PartLabel(ofFileAt: path).map { $0 != label } ?? (!isBegun && status.st_size > 0)
     }
 }

@@ -132,6 +132,18 @@ struct DownloadPlaceTests {
         #expect(service.requests.count == 2, "what waits is not fetched again")
     }
 
+    /// It was taken for somebody else's, and stayed beside the result.
+    @Test("takes an empty part that a step made and could not label before it was killed")
+    func unlabelled() async throws {
+        let small: [UInt8] = Array("hello".utf8)
+        folder.write("a.part", [])
+        let service = try FileService(small)
+        let bench = try bench(service, to: "a")
+        let end = await bench.run()
+        #expect(end.finished != nil, "\(end)")
+        #expect(folder.read("a") == small && folder.names == ["a"], "\(folder.names)")
+    }
+
     @Test("that was moved out of another item's way is not fetched again")
     func movedAside() async throws {
         let small: [UInt8] = Array("hello".utf8)
