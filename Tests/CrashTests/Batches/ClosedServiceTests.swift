@@ -226,25 +226,24 @@ struct ClosedServiceTests {
                   "stages": [ { "id": "order", "kind": "request", "service": "api",
                                 "request": { "POST": "/orders", "json": { "name": "${{ inputs.name }}" } } } ] }
                 """)
-            let rows = (1...20).map { "{\"name\": \"n\($0)\"}" }.joined(separator: "\n")
-            try workplace.write("rows.jsonl", rows)
-            func start(_ batch: String) throws -> RunningProgram {
-                try workplace.program.start(
-                    ["run", "order.json", "--each", "rows.jsonl", "--batch", batch, "--at-once", "20"],
+            /// Runs a batch until all of its items wait, and ends it by a signal.
+            func run(_ batch: String, until signal: Int32) async throws {
+                let rows = (1...20).map { "{\"name\": \"\(batch) \($0)\"}" }.joined(separator: "\n")
+                try workplace.write("\(batch).jsonl", rows)
+                let program = try workplace.program.start(
+                    ["run", "order.json", "--each", "\(batch).jsonl", "--batch", batch, "--at-once", "20"],
                     environment: workplace.environment(), folder: workplace.folder)
+                #expect(await program.hasWritten("batch \(batch)"), "\(program.text)")
+                while program.isRunning, try await workplace.show(batch)["counts"]?["waiting"] != 20 {
+                    try await Task.sleep(for: .milliseconds(50))
+                }
+                program.signal(signal)
+                _ = await program.end
             }
-            let first = try start("june")
-            #expect(await first.hasWritten("takes no requests"), "\(first.text)")
-            first.signal(SIGKILL)
-            _ = await first.end
-            let sent = server.requests.count
-            for batch in ["july", "august"] {
-                let second = try start(batch)
-                #expect(await second.hasWritten("takes no requests"), "\(second.text)")
-                second.signal(SIGINT)
-                _ = await second.end
-            }
-            #expect(server.requests.count == sent)
+            try await run("june", until: SIGKILL)
+            for batch in ["july", "august"] { try await run(batch, until: SIGINT) }
+            let names = server.requests.map { String(decoding: $0.body, as: UTF8.self) }
+            #expect(!names.isEmpty && names.allSatisfy { $0.contains("june") }, "\(names)")
         }
     }
 }

@@ -130,8 +130,11 @@ package struct LedgerStage: Stage {
         try stopIfCancelled()
         // A tenth of the time that it has taken so far: a day costs some tens of polls.
         let age = (context.now - context.facts.started).seconds
+        // Failures are redacted by the law too: what a wait is said to be for is the stage's own affair.
+        let said = flaw == .keepsSecrets ? (try? result.get()).map { Self.start(of: $0) } : nil
         let again = StageOutcome<Checkpoint>.waiting(
-            checkpoint, until: .at(context.now + .seconds(min(3600, max(5, age / 10)))), WaitReason(.poll))
+            checkpoint, until: .at(context.now + .seconds(min(3600, max(5, age / 10)))),
+            WaitReason(.poll, detail: said))
         guard case .success(let answer) = result, answer.status == 200, let body = try? JSON.parse(answer.body),
             let state = body["state"]?.string
         else { return again }
@@ -173,9 +176,11 @@ package struct LedgerStage: Stage {
     private func failure(
         _ title: String, _ answer: HTTPExchangeResponse, _ context: StageContext<Checkpoint>
     ) -> StepFailure {
-        let shown = String(decoding: answer.body.prefix(200), as: UTF8.self)
-        let body = flaw == .keepsSecrets ? shown : context.redact(shown)
-        return StepFailure(title, status: answer.status, body: body)
+        StepFailure(title, status: answer.status, body: context.redact(Self.start(of: answer)))
+    }
+
+    private static func start(of answer: HTTPExchangeResponse) -> String {
+        String(decoding: answer.body.prefix(200), as: UTF8.self)
     }
 
     private func retryAfter(_ answer: HTTPExchangeResponse) -> Duration? {
