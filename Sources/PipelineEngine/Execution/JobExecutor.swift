@@ -79,17 +79,8 @@ actor JobExecutor {
     /// stood on the machine of the last owner are made again.
     func takeUp(_ mode: JobMode, _ scope: RestartScope) async throws(JournalFailure) {
         let read = options.purpose == .run ? snapshot.filesToRead(in: state.table.plan, retried: scope != .nothing) : []
-        _ = try await take(.takenUp(mode, scope, lost: read.filter { isLost($0) }))
+        _ = try await take(.takenUp(mode, scope, lost: read.filter { ports.files.isLost($0, of: snapshot) }))
         try await writer.commit()
-    }
-
-    /// Returns whether a file that the job has written is not here, or another one stands under its path.
-    private func isLost(_ file: WrittenFile) -> Bool {
-        if ports.files.lacks(fileAt: file.path) { return true }
-        guard let written = snapshot.facts.trace(ofFileAt: file.path),
-            let found = ports.files.sharedFingerprint(ofFileAt: file.path)
-        else { return false }
-        return found != written
     }
 
     /// Settles an unknown submit as a person knows it, and lets the job go.
@@ -103,10 +94,7 @@ actor JobExecutor {
 
     /// Has what the job, which has ended, left at its services removed there. Returns whether something is left still.
     func removeLeft() async throws(JournalFailure) -> Bool {
-        defer {
-            publisher.close()
-            ports.exchanges.flush(snapshot.record.id)
-        }
+        defer { conclude() }
         _ = await readSecrets()
         _ = try await take(.removal)
         try await writer.commit()
@@ -115,13 +103,16 @@ actor JobExecutor {
 
     // MARK: Running
 
+    /// Nothing more is said of the job: what was is shown, and kept.
+    private func conclude() {
+        publisher.close()
+        ports.exchanges.flush(snapshot.record.id)
+    }
+
     /// Runs the job until it ends, is let go or is lost, or until all that is left of it is a long wait.
     func run(parking: Duration?) async throws(JournalFailure) -> JobEnd {
         state.park(after: parking)
-        defer {
-            publisher.close()
-            ports.exchanges.flush(snapshot.record.id)
-        }
+        defer { conclude() }
         if options.purpose == .notify { return await notifyOnly() }
         notes.claims.begin(with: snapshot)
         let missing = await readSecrets()

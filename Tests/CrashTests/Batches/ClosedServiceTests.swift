@@ -234,9 +234,7 @@ struct ClosedServiceTests {
                     ["run", "order.json", "--each", "\(batch).jsonl", "--batch", batch, "--at-once", "20"],
                     environment: workplace.environment(), folder: workplace.folder)
                 #expect(await program.hasWritten("batch \(batch)"), "\(program.text)")
-                while program.isRunning, try await workplace.show(batch)["counts"]?["waiting"] != 20 {
-                    try await Task.sleep(for: .milliseconds(50))
-                }
+                _ = try await workplace.waitFor(of: batch) { $0["counts"]?["waiting"] == 20 }
                 program.signal(signal)
                 _ = await program.end
             }

@@ -100,7 +100,7 @@ struct CancelCommand: WorkspaceCommand {
         }
         throw CommandError(
             .failed, "job \(id) has ended already, and what it left at its service could not be removed there",
-            hint: "'pipeline cancel \(id)' tries it again")
+            hint: "the same command asks the service once more")
     }
 
     /// Waits for what becomes of a job that ran at a terminal of another machine: a process that is gone owns it until its

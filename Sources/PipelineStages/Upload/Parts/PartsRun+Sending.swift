@@ -79,16 +79,15 @@ extension PartsRun {
         _ response: HTTPExchangeResponse, to part: FilePart, _ rendered: RenderedRequest, as sign: UploadLoss.Sign
     ) async throws(StageFailure) -> StageFailure {
         let isLast = part.offset + part.size == table.total && state.receipts.count == part.number - 1
-        var sign = sign
-        if isLast, parts.endsWithPart, doubts.contains(part.number) {
+        let mayHaveEnded = isLast && parts.endsWithPart && doubts.contains(part.number)
+        if mayHaveEnded {
             let name = requests.name(of: rendered.description.url)
             if case .refused = sign { return unknownEnd("\(name) refuses it the second time") }
             if attempt.definition.once != nil { return unknownEnd("\(name) no longer has the upload") }
-            sign = .goneWhole
         }
         record()
         let upload = writer.checkpoint
-        let failure = try await gone(response, rendered, as: sign)
+        let failure = try await gone(response, rendered, as: mayHaveEnded ? .goneWhole : sign)
         // What another stage has made goes on there with fresh links to it.
         if case .pending = writer.checkpoint.phase, definition.cancel != nil, definition.creates {
             await attempt.remove(upload)
